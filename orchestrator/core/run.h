@@ -1,0 +1,90 @@
+/*
+ * A run: its topology and its trials, live or from a file (DESIGN section 6, docs/run-file.md). The
+ * JSON document is the truth, unknown fields included; struct run is a typed view into it. The same
+ * functions build the view whether a trial just finished or was read back, so a report from memory
+ * and a report from the file cannot differ. Pure: text in, text out.
+ */
+#ifndef RUN_H
+#define RUN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "error.h"
+#include "topology.h"
+
+struct cJSON;
+
+#define RUN_FORMAT  "orch-run"
+#define RUN_VERSION 1
+
+/* Evidence of one host during one trial; shares are 0..1, negative = unknown. */
+struct run_host_evidence {
+	const char *host;
+	double busiest;		/* busy share of the busiest core: 1 - (idle + iowait) / total */
+	double busiest_softirq; /* softirq + irq share of that core */
+	double steal;
+	double wait_us, run_us; /* data threads' scheduling delay and run time */
+	double softnet_dropped, softnet_squeezed;
+};
+
+struct run_interface_evidence {
+	const char *host, *interface;
+	double rx_bytes, tx_bytes, rx_dropped, tx_dropped, rx_errors, tx_errors;
+	double qdisc_drops; /* summed over the interface's qdiscs and classes */
+	int speed_mbit;	    /* -1 unknown or not believed */
+};
+
+struct run_trial {
+	int round; /* 0 = not interleaved */
+	const char *path, *segment, *test, *engine;
+	enum topology_direction direction;
+	bool ok;
+	const char *error;
+	double throughput_bps; /* NaN when absent */
+	double loss_percent, jitter_us, retransmits, rtt_us, min_rtt_us, seconds,
+		bytes;		/* NaN = absent */
+	const char *path_proof; /* proved, contradicted, not_observable or NULL */
+	bool stalled;		/* an interval outside omit moved nothing */
+	struct run_host_evidence *hosts;
+	size_t host_count;
+	struct run_interface_evidence *interfaces;
+	size_t interface_count;
+	struct cJSON *json; /* the whole record, owned by the run */
+};
+
+struct run {
+	struct cJSON *document; /* everything but trials, summary, verdicts */
+	struct topology *topology;
+	struct run_trial **trials;
+	size_t trial_count;
+};
+
+struct run *run_create(const struct topology *topology, uint64_t seed, const char *label,
+	const char *started, struct error *err);
+
+/* From a finished file's text, or a .part file's (a header line, then a trial a line). */
+struct run *run_parse(const char *text, size_t length, const char *file, struct error *err);
+
+void run_free(struct run *run);
+
+/* Takes ownership of trial, also on failure. Refuses NaN, negative and absurd numbers by name. */
+int run_add_trial(struct run *run, struct cJSON *trial, struct error *err);
+
+/* Sets hosts.NAME of the document (kernel, arch, firmware, ...); takes ownership of facts. */
+int run_set_host(struct run *run, const char *name, struct cJSON *facts, struct error *err);
+
+/* Marks the end; complete is false after an interruption. */
+void run_finish(struct run *run, const char *finished, bool complete);
+
+/* The first line of a .part file: the document as it is now, one line. free() it. */
+char *run_header_line(const struct run *run);
+
+/* The file's text with summary and verdicts computed afresh. free() it. */
+char *run_print(const struct run *run);
+
+/* Can this trial's value be used? (ok, not contradicted, throughput there and above 0) */
+bool run_trial_valid(const struct run_trial *trial);
+
+#endif

@@ -1,0 +1,29 @@
+/* One row per (path, segment, test, engine, direction): STATISTICS section 1 over a run. Pure. */
+#ifndef SUMMARY_H
+#define SUMMARY_H
+
+#include "run.h"
+#include "stats.h"
+
+struct summary_row {
+	const char *path, *segment, *test, *engine;
+	enum topology_direction direction;
+	const char *metric, *unit; /* "throughput", "bit/s" */
+	size_t valid, failed;	   /* trials by outcome; valid == stats.n */
+	struct stats_summary stats;
+	double retransmits; /* mean a trial; NaN when no trial tells */
+	double rtt_us;	    /* mean; NaN when no trial tells */
+	bool stalls;	    /* some trial had an interval at 0 */
+	double *values;	    /* valid trials in order of measurement */
+};
+
+struct summary {
+	struct summary_row *rows; /* in the plan's order: path, links, prefixes, whole path; tests;
+				     directions */
+	size_t row_count;
+};
+
+struct summary *summary_build(const struct run *run, struct error *err);
+void summary_free(struct summary *summary);
+
+#endif
