@@ -47,8 +47,7 @@ static void check_accessors(const struct wire_record *record)
 		fuzz_require(wire_record_field(record, field->key) == field, "keys are unique");
 		fuzz_require(wire_record_text(record, field->key) == field->value, "text finds it");
 	}
-	fuzz_require(wire_record_field(record, "never_sent_key") == NULL ||
-			     record->field_count > 0,
+	fuzz_require(wire_record_field(record, "never_sent_key") == NULL || record->field_count > 0,
 		"an empty record has no fields");
 }
 

@@ -1,6 +1,6 @@
 /*
- * Runs a fuzz target over files, without a fuzzer: every input that once mattered stays a regression
- * test of ordinary builds.
+ * Runs a fuzz target over files, without a fuzzer: every input that once mattered stays a
+ * regression test of ordinary builds.
  *
  *     replay-TARGET FILE|FOLDER...
  */
