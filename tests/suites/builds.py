@@ -9,7 +9,7 @@ COMMON = ["--werror"]
 
 # folder -> (setup arguments, environment of the setup, what ninja builds)
 BUILDS = {
-    "build": ([], {}, []),
+    "build": (["--buildtype=release"], {}, []),
     "build-asan": (
         [
             "--buildtype=debugoptimized",
@@ -44,7 +44,7 @@ def build(seconds):
         status = job.run(argv, log, seconds, env)
         if status == 0:
             log = f"{folder}/meson-logs/ninja.log"
-            argv = ["ninja", "-C", folder, *targets]
+            argv = ["ninja", "--quiet", "-C", folder, *targets]
             status = job.run(argv, log, seconds)
         outcome.check(status == 0, job.explain(argv, log, status, seconds))
     return outcome

@@ -6,26 +6,34 @@ import re
 
 from job import Outcome
 
-CASES = (re.compile(r"^\[=+\] .*?Running (\d+) test", re.M), re.compile(r"^Ran (\d+) tests? in", re.M))
-FAILED = (
-    re.compile(r"^\[  FAILED  \] .*?(\d+) test\(s\), listed below", re.M),
-    re.compile(r"^\[  SKIPPED \] .*?(\d+) test\(s\)", re.M),
-    re.compile(r"^(?:OK|FAILED) \(.*?\bfailures=(\d+)", re.M),
-    re.compile(r"^(?:OK|FAILED) \(.*?\berrors=(\d+)", re.M),
-    re.compile(r"^(?:OK|FAILED) \(.*?\bskipped=(\d+)", re.M),
-    re.compile(r"^(?:OK|FAILED) \(.*?\bunexpected successes=(\d+)", re.M),
-)
+# A group says first how many it holds, so that cases are missed which a crash kept from running.
+CMOCKA_GROUP = re.compile(r"^\[=+\] .*?Running (\d+) test", re.M)
+CMOCKA_GOOD = re.compile(r"^\[ +OK \] ", re.M)
+UNITTEST_RAN = re.compile(r"^Ran (\d+) tests? in", re.M)
+UNITTEST_BAD = [
+    re.compile(rf"^(?:OK|FAILED) \(.*?\b{word}=(\d+)", re.M)
+    for word in ("failures", "errors", "skipped", "unexpected successes")
+]
 
 
-def total(patterns, text):
-    return sum(int(found) for pattern in patterns for found in pattern.findall(text))
+def total(pattern, text):
+    return sum(int(found) for found in pattern.findall(text))
+
+
+def count_cases(text):
+    """(cases, failed ones) that the output of a test tells."""
+    cmocka = total(CMOCKA_GROUP, text)
+    unittest = total(UNITTEST_RAN, text)
+    failed = max(cmocka - len(CMOCKA_GOOD.findall(text)), 0)
+    failed += sum(total(pattern, text) for pattern in UNITTEST_BAD)
+    return cmocka + unittest, failed
 
 
 def count_test(record):
     """The Outcome of one line of meson's testlog.json."""
     text = (record.get("stdout") or "") + "\n" + (record.get("stderr") or "")
-    cases = max(total(CASES, text), 1)
-    failed = total(FAILED, text)
+    cases, failed = count_cases(text)
+    cases = max(cases, 1)
     if record["result"] != "OK":
         failed = max(failed, 1)
     outcome = Outcome(passed=max(cases - failed, 0), failed=failed)

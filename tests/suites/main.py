@@ -118,6 +118,9 @@ def main():
         outcome, took = run_suite(name, seconds, function)
         total.add(outcome)
         times.append((name, took))
+        if name == "build" and outcome.failed:
+            print("the other suites did not run: they would judge what an earlier build left")
+            break
     print_minutes(times)
     print(f"{total.passed} passed, {total.failed} failed")
     return 1 if total.failed else 0

@@ -9,10 +9,17 @@ import unittest
 import job
 from counting import count_log, count_test
 
-CMOCKA_GOOD = "[==========] Running 3 test(s).\n[ RUN      ] a\n[  PASSED  ] 3 test(s).\n"
+CMOCKA_GOOD = (
+    "[==========] Running 3 test(s).\n[ RUN      ] a\n[       OK ] a\n[       OK ] b\n"
+    "[       OK ] c\n[==========] 3 test(s) run.\n[  PASSED  ] 3 test(s).\n"
+)
 CMOCKA_BAD = (
-    "[==========] Running 3 test(s).\n[  FAILED  ] b\n[  PASSED  ] 2 test(s).\n"
-    "[  FAILED  ] 1 test(s), listed below:\n[  FAILED  ] b\n"
+    "[==========] Running 3 test(s).\n[       OK ] a\n[  FAILED  ] b\n[       OK ] c\n"
+    "[  PASSED  ] 2 test(s).\n[  FAILED  ] 1 test(s), listed below:\n[  FAILED  ] b\n"
+)
+CMOCKA_SKIPPED = (
+    "[==========] Running 2 test(s).\n[       OK ] a\n[  SKIPPED ] b\n[  PASSED  ] 1 test(s).\n"
+    "[  SKIPPED ] 1 test(s), listed below:\n[  SKIPPED ] b\n"
 )
 UNITTEST_GOOD = "....\nRan 4 tests in 0.010s\n\nOK\n"
 UNITTEST_SKIPPED = "..s.\nRan 4 tests in 0.010s\n\nOK (skipped=1)\n"
@@ -31,6 +38,7 @@ class Counting(unittest.TestCase):
 
     def test_cmocka_cases(self):
         self.assertEqual(counts("OK", stderr=CMOCKA_GOOD), (3, 0))
+        self.assertEqual(counts("OK", CMOCKA_SKIPPED), (1, 1))
         self.assertEqual(counts("FAIL", CMOCKA_BAD), (2, 1))
 
     def test_two_groups_in_one_program(self):
@@ -46,7 +54,10 @@ class Counting(unittest.TestCase):
 
     def test_a_death_after_good_cases_is_failed(self):
         self.assertEqual(counts("FAIL", CMOCKA_GOOD), (2, 1))
-        self.assertEqual(counts("TIMEOUT", "[==========] Running 3 test(s).\n"), (2, 1))
+
+    def test_cases_that_a_crash_kept_from_running_are_failed(self):
+        begun = "[==========] Running 3 test(s).\n[       OK ] a\n[ RUN      ] b\n"
+        self.assertEqual(counts("TIMEOUT", begun), (1, 2))
 
     def test_a_log_adds_up(self):
         with tempfile.NamedTemporaryFile("w", suffix=".json") as log:
