@@ -149,3 +149,16 @@ void record_add_evidence(cJSON *record, const struct record_evidence *evidence, 
 		cJSON_AddItemToObject(hosts, item->host, object);
 	}
 }
+
+struct cJSON *record_host(const struct facts *facts)
+{
+	cJSON *host = cJSON_CreateObject();
+
+	add_text(host, "kernel", facts->kernel);
+	add_text(host, "arch", facts->arch);
+	add_text(host, "firmware", facts->firmware);
+	add_number(host, "cpus", facts->cpus);
+	add_text(host, "boot_id", facts->boot_id);
+	cJSON_AddObjectToObject(host, "tools");
+	return host;
+}

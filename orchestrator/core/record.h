@@ -37,4 +37,7 @@ void record_add_proof(struct cJSON *record, const struct proof *proof);
 void record_add_evidence(
 	struct cJSON *record, const struct record_evidence *evidence, size_t count);
 
+/* hosts.NAME of the run's document: what the host says of itself. */
+struct cJSON *record_host(const struct facts *facts);
+
 #endif
