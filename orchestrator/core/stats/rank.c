@@ -4,7 +4,7 @@
  * differences), so "the bound is above the threshold" and "p <= alpha" always agree; a value on
  * the threshold counts against it.
  */
-#include "sample.h"
+#include "parts.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "sample.h"
+#include "parts.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* Notes on a sample's shape: a trend in time, two modes. */
-#include "sample.h"
+#include "parts.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* Student's and Welch's intervals and one-sided tests. */
-#include "sample.h"
+#include "parts.h"
 
 #include <math.h>
 

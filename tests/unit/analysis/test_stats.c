@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "published.h"
-#include "sample.h"
+#include "stats/parts.h"
 #include "stats.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))

@@ -1,6 +1,6 @@
 /* Sorting and moments, for the files of this folder only. */
-#ifndef STATS_SAMPLE_H
-#define STATS_SAMPLE_H
+#ifndef STATS_PARTS_H
+#define STATS_PARTS_H
 
 #include <stddef.h>
 
