@@ -15,10 +15,23 @@ struct report_options {
 struct report {
 	const char *name;
 	int (*write)(const struct view *view, const struct report_options *options, FILE *out,
-		struct error *err);
+		struct error *err); /* NULL = not built yet */
 };
 
 /* The row, or NULL with ERROR_USAGE (did you mean) or ERROR_UNBUILT. */
 const struct report *report_find(const char *name, struct error *err);
+
+/*
+ * Builds the view of a run and writes it in one format: what `orch run` and `orch report` print.
+ * Fails with ERROR_FILE when out takes no more.
+ */
+int report_write(const struct run *run, const struct report *report,
+	const struct report_options *options, FILE *out, struct error *err);
+
+/* The formats' own writers. */
+int report_table(const struct view *view, const struct report_options *options, FILE *out,
+	struct error *err);
+int report_json(const struct view *view, const struct report_options *options, FILE *out,
+	struct error *err);
 
 #endif
