@@ -28,13 +28,18 @@ struct child {
  */
 int child_start(const char *const argv[], enum child_streams streams, struct child *ret);
 
-/* Collects the exit status when there is one. Returns true once the child has exited. Never blocks.
+/*
+ * Learns the exit status when there is one. Returns true once the child has exited. Never blocks.
+ * The zombie stays until child_finish(), so that the group's number cannot become another's.
  */
 bool child_reap(struct child *child);
 
-/* SIGKILLs the whole process group, reaps (the kill is certain, so the wait is short), closes. */
+/* SIGKILLs the whole process group, reaps (the kill is certain, so the wait is short), closes. Also
+ * right for a child that has exited, whose own children may live; the second time it does nothing.
+ */
 void child_finish(struct child *child);
 
+/* With CHILD_SOCKETPAIR, ends the sending direction only. */
 void child_close_input(struct child *child);
 
 #endif

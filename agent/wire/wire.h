@@ -55,7 +55,8 @@ int wire_record_number(const struct wire_record *record, const char *key, int64_
 struct wire_writer {
 	char text[WIRE_LINE_MAX];
 	size_t length;
-	bool overflow;
+	size_t field_count;
+	bool overflow; /* of the line, or of WIRE_FIELDS_MAX */
 };
 
 void wire_writer_begin(struct wire_writer *writer, uint32_t id, const char *type);
@@ -77,7 +78,8 @@ void wire_reader_init(struct wire_reader *reader);
 /* The free part of the buffer, to read into; *ret_size is 0 only when a line is too long. */
 char *wire_reader_space(struct wire_reader *reader, size_t *ret_size);
 
-/* Says that size bytes were read into the space. */
+/* Says that size bytes were read into the space. A raw NUL among them becomes byte 1, which no
+ * record may hold, so that its line is refused instead of cut short. */
 void wire_reader_filled(struct wire_reader *reader, size_t size);
 
 /*

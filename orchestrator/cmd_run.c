@@ -1,0 +1,185 @@
+/* orch run: measure, store, print. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "measure.h"
+#include "progress.h"
+#include "report.h"
+#include "summary.h"
+
+#define TOPOLOGY_SIZE_MAX (1u << 20)
+
+struct job {
+	struct run_arguments arguments;
+	struct topology *topology;
+	struct plan *plan;
+	const struct report *report;
+	struct storage *storage;
+	struct run *run;
+	struct progress progress;
+	bool host_failed;
+};
+
+static void on_host_failed(void *context, const struct error *err)
+{
+	struct job *job = context;
+
+	progress_clear(&job->progress);
+	command_fail(err);
+	job->host_failed = true;
+}
+
+static void on_trial_started(void *context, const struct plan *plan, int round,
+	const struct plan_series *series, size_t number, size_t total)
+{
+	struct job *job = context;
+
+	progress_trial(&job->progress, plan, round, series, number, total);
+}
+
+static const char *utc_now(const char *format, char *buffer, size_t size)
+{
+	time_t now = time(NULL);
+	struct tm utc;
+
+	strftime(buffer, size, format, gmtime_r(&now, &utc));
+	return buffer;
+}
+
+/* Everything that can be wrong before a host is touched. */
+static int prepare(struct job *job, struct error *err)
+{
+	struct topology_overrides overrides = arguments_overrides(&job->arguments);
+	struct plan_filter filter = arguments_filter(&job->arguments);
+	size_t length;
+	char *text;
+
+	job->report = report_find(job->arguments.format, err);
+	if (!job->report)
+		return -1;
+	text = storage_read(job->arguments.topology, TOPOLOGY_SIZE_MAX, &length, err);
+	if (!text)
+		return -1;
+	job->topology = topology_load(text, length, job->arguments.topology, TOPOLOGY_FILE, err);
+	free(text);
+	if (!job->topology || topology_override(job->topology, &overrides, err) < 0)
+		return -1;
+	job->plan = plan_build(job->topology, &filter, err);
+	return job->plan ? 0 : -1;
+}
+
+static int open_output(struct job *job, struct error *err)
+{
+	char path[256], now[32];
+
+	snprintf(path, sizeof(path), "%s-%s.json", job->topology->name,
+		utc_now("%Y%m%dT%H%M%SZ", now, sizeof(now)));
+	job->storage = storage_create(job->arguments.output ? job->arguments.output : path, err);
+	if (!job->storage)
+		return -1;
+	job->run = run_create(job->topology, job->plan->seed, job->arguments.label,
+		utc_now("%Y-%m-%dT%H:%M:%SZ", now, sizeof(now)), err);
+	return job->run ? 0 : -1;
+}
+
+/* Writes the run file; an interrupted run is whole up to its last finished trial. */
+static int store(struct job *job, bool complete, struct error *err)
+{
+	char now[32], *text;
+	int result;
+
+	run_finish(job->run, utc_now("%Y-%m-%dT%H:%M:%SZ", now, sizeof(now)), complete);
+	text = run_print(job->run);
+	if (!text)
+		return error_set(err, ERROR_SYSTEM, NULL, "out of memory");
+	result = storage_finish(job->storage, text, err);
+	free(text);
+	return result;
+}
+
+static int print_results(const struct job *job, struct error *err)
+{
+	struct report_options options = report_options_for(stdout);
+	struct view *view = view_create(job->run, err);
+	int result;
+
+	if (!view)
+		return -1;
+	result = job->report->write(view, &options, stdout, err);
+	view_free(view);
+	return result;
+}
+
+/* 5 when a series has no valid trial or a host was out of reach, else 0. */
+static int outcome(const struct job *job, struct error *err)
+{
+	struct summary *summary = summary_build(job->run, err);
+	int status = job->host_failed ? 5 : 0;
+
+	if (!summary)
+		return error_exit_status(err);
+	for (size_t i = 0; i < summary->row_count; i++) {
+		if (summary->rows[i].valid == 0)
+			status = 5;
+	}
+	summary_free(summary);
+	return status;
+}
+
+/* Stores and prints what there is; measured is the error that ended the measuring, if any. */
+static int finish(struct job *job, const struct error *measured)
+{
+	bool failed = measured->code != ERROR_NONE;
+	struct error err = {0};
+	int status;
+
+	progress_clear(&job->progress);
+	if (failed)
+		command_fail(measured);
+	if (job->run->trial_count == 0)
+		return error_exit_status(measured);
+	if (store(job, !failed, &err) < 0)
+		return command_fail(&err);
+	if (print_results(job, &err) < 0)
+		return command_fail(&err);
+	fprintf(stderr, "orch: the run is in %s\n", storage_path(job->storage));
+	status = outcome(job, &err);
+	return failed ? error_exit_status(measured) : status;
+}
+
+static void release(struct job *job)
+{
+	storage_close(job->storage);
+	run_free(job->run);
+	plan_free(job->plan);
+	topology_free(job->topology);
+	arguments_finish(&job->arguments);
+}
+
+int cmd_run(int argc, char **argv)
+{
+	struct job job = {0};
+	const struct measure_observer observer = {
+		.context = &job,
+		.host_failed = on_host_failed,
+		.trial_started = on_trial_started,
+	};
+	struct error err = {0};
+	int status;
+
+	if (arguments_parse(&job.arguments, arguments_run, argc, argv, &err) < 0) {
+		status = command_fail_line("run", &err);
+	} else if (prepare(&job, &err) < 0 || open_output(&job, &err) < 0) {
+		status = command_fail(&err);
+	} else {
+		progress_init(&job.progress, job.arguments.quiet);
+		measure_run(job.topology, job.plan, job.run, job.storage, &observer, &err);
+		status = finish(&job, &err);
+	}
+	release(&job);
+	return status;
+}

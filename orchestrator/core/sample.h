@@ -1,0 +1,44 @@
+/*
+ * What one trial measured, whatever engine measured it: plain numbers under common names. NaN means
+ * "not known", never 0. Rates are bit/s, times seconds or microseconds as named.
+ */
+#ifndef SAMPLE_H
+#define SAMPLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "error.h"
+#include "wire.h"
+
+struct sample_interval {
+	double start, end; /* seconds since the receiver's first byte */
+	bool omitted;
+	double bytes; /* by the receiver */
+	/* by the sender, on its own clock: the same index, not the same instant */
+	double retransmits, rtt_us, min_rtt_us, cwnd, delivery_bps;
+};
+
+struct sample {
+	double throughput_bps;		   /* receiver's goodput over the measured window */
+	double bytes, seconds;		   /* of the measured window */
+	double total_sent, total_received; /* bytes, omitted time included */
+	double retransmits, rtt_us, min_rtt_us, loss_percent, jitter_us;
+	double busy_us, rwnd_limited_us, sndbuf_limited_us, app_limited, elapsed_us;
+	double reordering, path_mtu;
+	double mss, send_buffer, receive_buffer;
+	double sender_wait_us, sender_run_us, receiver_wait_us, receiver_run_us;
+	char congestion[32], send_method[16], receive_method[16]; /* empty = not known */
+	bool device_bound;					  /* both ends */
+	struct sample_interval *intervals;
+	size_t interval_count;
+};
+
+/* Everything unknown, no intervals. */
+void sample_init(struct sample *sample);
+void sample_finish(struct sample *sample);
+
+/* A number of a record, or NaN when it is absent or no number. */
+double sample_number(const struct wire_record *record, const char *key);
+
+#endif

@@ -1,0 +1,169 @@
+#include "trial.h"
+
+#include <stdio.h>
+#include <time.h>
+
+#include <cjson/cJSON.h>
+
+#include "record.h"
+#include "witness.h"
+
+/* Beyond the phases the agents bound themselves: the answer's way back over a loaded link. */
+#define TRIAL_GRACE_MS 5000
+
+/* The roles of a trial's two ends. */
+struct roles {
+	const struct segment_end *sender, *receiver, *listener, *connector;
+};
+
+static struct roles assign_roles(const struct trial *trial)
+{
+	const struct segment *segment = trial->segment;
+	bool forward = trial->series->direction == TOPOLOGY_FORWARD;
+
+	return (struct roles){
+		.sender = forward ? &segment->near : &segment->far,
+		.receiver = forward ? &segment->far : &segment->near,
+		.listener = segment->near_listens ? &segment->near : &segment->far,
+		.connector = segment->near_listens ? &segment->far : &segment->near,
+	};
+}
+
+static const char *host_name(const struct trial *trial, const struct segment_end *end)
+{
+	return end->end ? trial->plan->topology->hosts[end->host].name : NULL;
+}
+
+static void utc_now(char *buffer, size_t size)
+{
+	time_t now = time(NULL);
+	struct tm utc;
+
+	strftime(buffer, size, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
+}
+
+static struct cJSON *make_record(
+	const struct trial *trial, const char *started, const struct error *cause)
+{
+	struct roles roles = assign_roles(trial);
+	char text[sizeof(cause->where) + sizeof(cause->message) + 3];
+	struct record_trial header = {
+		.plan = trial->plan,
+		.series = trial->series,
+		.round = trial->round,
+		.started = started,
+		.sender = host_name(trial, roles.sender),
+		.receiver = host_name(trial, roles.receiver),
+		.listener = trial->segment->state == SEGMENT_READY
+				    ? host_name(trial, roles.listener)
+				    : NULL,
+	};
+
+	if (!cause)
+		return record_create(&header, NULL);
+	snprintf(text, sizeof(text), "%s%s%s", cause->where, *cause->where ? ": " : "",
+		cause->message);
+	return record_create(&header, text);
+}
+
+struct cJSON *trial_refuse(const struct trial *trial, const struct error *cause)
+{
+	char started[32];
+
+	utc_now(started, sizeof(started));
+	return make_record(trial, started, cause);
+}
+
+static int measure(
+	struct fleet *fleet, const struct trial *trial, struct sample *ret, struct error *err)
+{
+	const struct topology_test *test = &trial->plan->topology->tests[trial->series->test];
+	const struct engine *engine = engine_find(test->engine);
+	struct roles roles = assign_roles(trial);
+	struct engine_trial request = {
+		.test = test,
+		.direction = trial->series->direction,
+		.listener = &roles.listener->binding,
+		.connector = &roles.connector->binding,
+		.listener_sends = roles.listener == roles.sender,
+		.duration_ms = test->duration,
+		.setup_ms = ENGINE_SETUP_MS,
+	};
+	int64_t deadline = fleet_now() + 2 * ENGINE_SETUP_MS + test->duration + ENGINE_STALL_MS +
+			   TRIAL_GRACE_MS;
+	struct trial_exchange exchange;
+	int result;
+
+	if (trial_make_token(request.token, err) < 0 ||
+		trial_exchange_start(fleet, engine, &request, roles.listener->host,
+			roles.connector->host, &exchange, err) < 0)
+		return -1;
+	result = trial_exchange_finish(fleet, &exchange, deadline, err);
+	if (result == 0) {
+		const struct ask *sender =
+			request.listener_sends ? exchange.listener : exchange.connector;
+		const struct ask *receiver =
+			request.listener_sends ? exchange.connector : exchange.listener;
+
+		result = engine->sample(&(struct engine_answer){sender->records,
+						sender->record_count, sender->final},
+			&(struct engine_answer){
+				receiver->records, receiver->record_count, receiver->final},
+			ret, err);
+	}
+	trial_exchange_free(&exchange);
+	return result;
+}
+
+/* Everything after the first snapshot. */
+static int run_witnessed(struct fleet *fleet, const struct trial *trial, struct witness *witness,
+	const char *started, struct cJSON **ret_record, struct error *err)
+{
+	struct roles roles = assign_roles(trial);
+	struct sample sample;
+	struct proof proof;
+	cJSON *record;
+
+	if (measure(fleet, trial, &sample, err) < 0)
+		return -1;
+	if (witness_read(witness, roles.sender, roles.receiver, &sample, &proof, err) < 0) {
+		sample_finish(&sample);
+		return -1;
+	}
+	record = make_record(trial, started, NULL);
+	if (record) {
+		record_add_sample(record, &sample);
+		record_add_proof(record, &proof);
+		witness_record(witness, roles.sender, roles.receiver, &sample, &proof, record);
+	}
+	sample_finish(&sample);
+	*ret_record = record;
+	return record ? 0 : error_set(err, ERROR_SYSTEM, NULL, "out of memory");
+}
+
+int trial_run(struct fleet *fleet, const struct trial *trial, struct cJSON **ret_record,
+	struct error *err)
+{
+	const struct topology *topology = trial->plan->topology;
+	const struct plan_segment *planned = &trial->plan->segments[trial->series->segment];
+	struct error cause = {0};
+	struct witness *witness;
+	char started[32];
+	int result = -1;
+
+	utc_now(started, sizeof(started));
+	witness = witness_begin(fleet, topology, &topology->paths[planned->path],
+		topology->tests[trial->series->test].omit, &cause);
+	if (witness)
+		result = run_witnessed(fleet, trial, witness, started, ret_record, &cause);
+	witness_free(witness);
+	if (result == 0)
+		return 0;
+	if (cause.code == ERROR_INTERRUPTED || cause.code == ERROR_SYSTEM) {
+		if (err)
+			*err = cause;
+		return -1;
+	}
+	*ret_record = make_record(trial, started, &cause);
+	return *ret_record ? 0 : error_set(err, ERROR_SYSTEM, NULL, "out of memory");
+}
