@@ -1,9 +1,32 @@
 #include "report.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "nearest.h"
+
+#define COLUMNS_DEFAULT 80
+#define COLUMNS_MIN	60
+#define COLUMNS_MAX	200
+
+struct report_options report_options_for(FILE *out)
+{
+	const char *no_colour = getenv("NO_COLOR"), *terminal = getenv("TERM");
+	struct report_options options = {.columns = COLUMNS_DEFAULT};
+	struct winsize size;
+
+	if (!isatty(fileno(out)))
+		return options;
+	options.colour = !(no_colour && no_colour[0]) && terminal && strcmp(terminal, "dumb") != 0;
+	if (ioctl(fileno(out), TIOCGWINSZ, &size) == 0 && size.ws_col)
+		options.columns = size.ws_col < COLUMNS_MIN   ? COLUMNS_MIN
+				  : size.ws_col > COLUMNS_MAX ? COLUMNS_MAX
+							      : size.ws_col;
+	return options;
+}
 
 static const struct report reports[] = {
 	{"table", report_table},

@@ -12,6 +12,12 @@ struct report_options {
 	int columns; /* width of the terminal; 80 when unknown */
 };
 
+/*
+ * For a stream: the width of its terminal (60 to 200; 80 when it is none), colour only on a
+ * terminal that is not "dumb" and without NO_COLOR (https://no-color.org: set and not empty).
+ */
+struct report_options report_options_for(FILE *out);
+
 struct report {
 	const char *name;
 	int (*write)(const struct view *view, const struct report_options *options, FILE *out,
