@@ -1,0 +1,202 @@
+"""What goes wrong in the field: each fault has an answer, and nothing is lost or left behind."""
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+from harness import (agents, kill_group, namespaces, orch, run_topology, start_run, topology_path,
+                     uploads, wait_for, write_topology)
+
+HOME = topology_path("lab-home.yaml")
+PART_POLL = 60
+
+
+def finished_trials(part):
+    """Whole trial lines of a .part file (the first line is its header)."""
+    if not os.path.exists(part):
+        return 0
+    return max(0, pathlib.Path(part).read_text().count("\n") - 1)
+
+
+class Faults(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="orch-test-")
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        self.file = os.path.join(self.folder, "run.json")
+
+    def assert_nothing_left(self):
+        wait_for(lambda: not agents(), 5, "agents are gone")
+        self.assertEqual(uploads(), [])
+
+    def test_interrupt_keeps_what_is_finished(self):
+        run = start_run(HOME, "--trials", "50", "--duration", "0.3s", "-o", self.file)
+        wait_for(lambda: finished_trials(self.file + ".part") >= 3, PART_POLL, "three trials")
+        run.send_signal(signal.SIGINT)
+        output, errors = run.communicate(timeout=20)
+        self.assertEqual(run.returncode, 130, errors)
+        data = json.loads(pathlib.Path(self.file).read_text())
+        self.assertGreaterEqual(len(data["trials"]), 3)
+        self.assertFalse(data["complete"])
+        self.assertFalse(os.path.exists(self.file + ".part"))
+        self.assertIn("wlan", output)
+        self.assert_nothing_left()
+        self.assertEqual(namespaces(), [])
+
+    def test_sigkill_leaves_nothing_and_is_reclaimed(self):
+        run = start_run(HOME, "--trials", "50", "--duration", "0.3s", "-o", self.file)
+        wait_for(lambda: finished_trials(self.file + ".part") >= 2, PART_POLL, "two trials")
+        self.assertEqual(len(agents()), 3)
+        run.kill()
+        run.communicate()
+        self.assert_nothing_left()
+        # the .part is a run of its own, and the lab is reclaimed by the next run
+        report = orch("report", self.file + ".part")
+        self.assertEqual(report.returncode, 0, report.stderr)
+        self.assertIn("wlan", report.stdout)
+        again = run_topology(HOME, "--trials", "1", "--duration", "0.3s")
+        self.assertEqual(again.status, 0, again.errors)
+        self.assertEqual(namespaces(), [])
+
+    def test_agent_dies_during_a_trial(self):
+        run = start_run(HOME, "--trials", "4", "--duration", "0.5s", "-o", self.file)
+        wait_for(lambda: finished_trials(self.file + ".part") >= 2, PART_POLL, "two trials")
+        names = {pid: pathlib.Path(f"/proc/{pid}/net/dev").read_text() for pid in agents()}
+        router = [pid for pid, devices in names.items() if "br-lan" in devices]
+        self.assertEqual(len(router), 1)
+        os.kill(router[0], signal.SIGKILL)
+        output, errors = run.communicate(timeout=60)
+        self.assertEqual(run.returncode, 0, errors + output)
+        data = json.loads(pathlib.Path(self.file).read_text())
+        failed = [t for t in data["trials"] if not t["ok"]]
+        self.assertTrue(failed)
+        for trial in failed:
+            self.assertIn("router", trial["error"])
+            self.assertIn(trial["segment"], ("wan", "wlan"))
+        # the path does not end on the router: it is measured to the end
+        path = [t for t in data["trials"] if t["segment"] == "path"]
+        self.assertEqual(len(path), 8)
+        self.assertTrue(all(t["ok"] for t in path), [t["error"] for t in path])
+        self.assert_nothing_left()
+
+    def test_read_only_folder(self):
+        done = orch("run", HOME, "--trials", "1", "-o", "/proc/run.json")
+        self.assertEqual(done.returncode, 4)
+        self.assertIn("/proc/run.json", done.stderr)
+        self.assertEqual(namespaces(), [])
+
+    def test_full_folder(self):
+        full = os.path.join(self.folder, "full")
+        os.mkdir(full)
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4k", "none", full], check=True)
+        self.addCleanup(subprocess.run, ["umount", full], check=True)
+        pathlib.Path(full, "filler").write_bytes(b"x" * 4096)
+        done = orch("run", HOME, "--trials", "1", "-o", os.path.join(full, "run.json"))
+        self.assertEqual(done.returncode, 4)
+        self.assertIn("No space left", done.stderr)
+        self.assertEqual(os.listdir(full), ["filler"])
+        self.assertEqual(namespaces(), [])
+
+    def test_without_root(self):
+        done = subprocess.run(["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups",
+                               os.environ["ORCH"], "run", HOME, "--trials", "1", "-o",
+                               "/dev/shm/orch-test-noroot.json"],
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=30)
+        self.assertEqual(done.returncode, 4)
+        self.assertIn("root", done.stderr)
+        self.assertFalse(os.path.exists("/dev/shm/orch-test-noroot.json"))
+
+    def test_hosts_out_of_reach(self):
+        text = """orch: 1
+name: unreachable
+hosts:
+  a: {ssh: {host: 127.0.0.1, port: 1}}
+  b: {ssh: no-such-host.invalid}
+links:
+  - {name: wire, a: "a:eth0", b: "b:eth0"}
+"""
+        path = write_topology(self.folder, "unreachable.yaml", text)
+        begun = time.monotonic()
+        done = orch("run", path, "-o", self.file)
+        self.assertLess(time.monotonic() - begun, 20)
+        self.assertEqual(done.returncode, 5, done.stderr)
+        self.assertRegex(done.stderr, r"(?m)^orch: a: .*refused")
+        self.assertRegex(done.stderr, r"(?m)^orch: b: .*no-such-host\.invalid")
+        self.assertFalse(os.path.exists(self.file))
+        self.assertFalse(os.path.exists(self.file + ".part"))
+
+
+class OtherTopology(unittest.TestCase):
+    """A lab is kept, and another topology with plain exec transports says something wrong of it."""
+
+    LAB = """orch: 1
+name: orch-test-other
+lab: {}
+hosts:
+  pc1: {}
+  router: {lab: {bridge: [lan1, wlan0]}}
+  pc2: {}
+links:
+  - {name: lan, a: "pc1:eth0", b: "router:lan1"}
+  - {name: wlan, a: "router:wlan0", b: "pc2:wlan0", lab: {rate: 20Mbit}}
+path: [pc1, router, pc2]
+tests:
+  - tcp: {duration: 0.5s}
+"""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="orch-test-")
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        self.lab = write_topology(folder.name, "lab.yaml", self.LAB)
+        done = orch("lab", "up", self.lab)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.addCleanup(orch, "lab", "down", self.lab)
+
+    def namespace(self, host):
+        return [name for name in namespaces() if name.endswith("-" + host)][0]
+
+    def topology(self, links):
+        hosts = "\n".join(f"  {h}: {{exec: [ip, netns, exec, {self.namespace(h)}]}}"
+                          for h in ("router", "pc2"))
+        return write_topology(self.folder, "claims.yaml", f"""orch: 1
+name: claims
+hosts:
+{hosts}
+links:
+{links}
+tests:
+  - tcp: {{duration: 0.5s}}
+""")
+
+    def test_bridge_member(self):
+        run = run_topology(self.topology('  - {name: wlan, a: "router:wlan0", b: "pc2:wlan0"}'),
+                           "--trials", "1")
+        self.assertEqual(run.status, 0, run.errors)
+        self.assertEqual({t["path_proof"] for t in run.data["trials"]}, {"proved"})
+
+    def test_contradicted(self):
+        """The file says lan1; the peer sits behind wlan0, whose counters show it."""
+        run = run_topology(self.topology('  - {name: wlan, a: "router:lan1", b: "pc2:wlan0"}'),
+                           "--trials", "1")
+        self.assertEqual(run.status, 5, run.output + run.errors)
+        for trial in run.data["trials"]:
+            self.assertFalse(trial["ok"])
+            self.assertEqual(trial["path_proof"], "contradicted")
+            self.assertIn("router:wlan0", trial["error"])
+
+    def test_no_such_interface(self):
+        run = run_topology(self.topology('  - {name: wlan, a: "router:wlan1", b: "pc2:wlan0"}'),
+                           "--trials", "1")
+        self.assertEqual(run.status, 4, run.output)
+        self.assertRegex(run.errors, r'claims\.yaml:7:\d+: .*router.*no interface "wlan1"')
+        self.assertIn('did you mean "wlan0"', run.errors)
+        self.assertIsNone(run.data)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
