@@ -287,16 +287,17 @@ static int read_hosts(struct run_trial *trial)
 	return 0;
 }
 
-static double sum_qdisc_drops(const cJSON *interface)
+/* A packet dropped by a leaf counts again in its class and its root: the largest is the number. */
+static double most_qdisc_drops(const cJSON *interface)
 {
 	const cJSON *qdiscs = cJSON_GetObjectItemCaseSensitive(interface, "qdisc"), *qdisc;
-	double sum = 0;
+	double most = 0;
 
 	if (!cJSON_IsArray(qdiscs))
 		return -1;
 	cJSON_ArrayForEach (qdisc, qdiscs)
-		sum += known_or_zero(json_number(qdisc, "drops"));
-	return sum;
+		most = fmax(most, known_or_zero(json_number(qdisc, "drops")));
+	return most;
 }
 
 static void read_interface(struct run_interface_evidence *evidence, const cJSON *item,
@@ -313,7 +314,7 @@ static void read_interface(struct run_interface_evidence *evidence, const cJSON 
 		.tx_dropped = known_or_negative(json_number(item, "tx_dropped")),
 		.rx_errors = known_or_negative(json_number(item, "rx_errors")),
 		.tx_errors = known_or_negative(json_number(item, "tx_errors")),
-		.qdisc_drops = sum_qdisc_drops(item),
+		.qdisc_drops = most_qdisc_drops(item),
 		.speed_mbit = speed > 0 && speed < 1e8 ? (int)speed : -1,
 	};
 }
