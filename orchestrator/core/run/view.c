@@ -5,12 +5,7 @@
 #include <string.h>
 
 #include "parts.h"
-
-static const char *const direction_names[] = {
-	[TOPOLOGY_FORWARD] = "forward",
-	[TOPOLOGY_REVERSE] = "reverse",
-	[TOPOLOGY_BIDIR] = "bidir",
-};
+#include "plan.h"
 
 struct number_field {
 	const char *key;
@@ -195,15 +190,17 @@ static int read_test(
 
 static int read_direction(struct run_trial *trial, const char *where, struct error *err)
 {
+	static const enum topology_direction known[] = {
+		TOPOLOGY_FORWARD, TOPOLOGY_REVERSE, TOPOLOGY_BIDIR};
 	const char *name = NULL;
 	size_t i;
 
 	if (read_text(trial, "direction", "forward", &name, where, err) < 0)
 		return -1;
-	for (i = 0; i < sizeof(direction_names) / sizeof(direction_names[0]); i++) {
-		if (!direction_names[i] || strcmp(direction_names[i], name))
+	for (i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		if (strcmp(plan_direction_name(known[i]), name))
 			continue;
-		trial->direction = (enum topology_direction)i;
+		trial->direction = known[i];
 		return 0;
 	}
 	return error_set(err, ERROR_FORMAT, where,
