@@ -9,9 +9,8 @@
 #include "measure.h"
 #include "progress.h"
 #include "report.h"
+#include "selection.h"
 #include "summary.h"
-
-#define TOPOLOGY_SIZE_MAX (1u << 20)
 
 struct job {
 	struct run_arguments arguments;
@@ -41,7 +40,8 @@ static void on_trial_started(void *context, const struct plan *plan, int round,
 	progress_trial(&job->progress, plan, round, series, number, total);
 }
 
-static const char *utc_now(const char *format, char *buffer, size_t size)
+__attribute__((format(strftime, 1, 0))) static const char *utc_now(
+	const char *format, char *buffer, size_t size)
 {
 	time_t now = time(NULL);
 	struct tm utc;
@@ -53,23 +53,10 @@ static const char *utc_now(const char *format, char *buffer, size_t size)
 /* Everything that can be wrong before a host is touched. */
 static int prepare(struct job *job, struct error *err)
 {
-	struct topology_overrides overrides = arguments_overrides(&job->arguments);
-	struct plan_filter filter = arguments_filter(&job->arguments);
-	size_t length;
-	char *text;
-
 	job->report = report_find(job->arguments.format, err);
 	if (!job->report)
 		return -1;
-	text = storage_read(job->arguments.topology, TOPOLOGY_SIZE_MAX, &length, err);
-	if (!text)
-		return -1;
-	job->topology = topology_load(text, length, job->arguments.topology, TOPOLOGY_FILE, err);
-	free(text);
-	if (!job->topology || topology_override(job->topology, &overrides, err) < 0)
-		return -1;
-	job->plan = plan_build(job->topology, &filter, err);
-	return job->plan ? 0 : -1;
+	return selection_load(&job->arguments, &job->topology, &job->plan, err);
 }
 
 static int open_output(struct job *job, struct error *err)
@@ -104,14 +91,8 @@ static int store(struct job *job, bool complete, struct error *err)
 static int print_results(const struct job *job, struct error *err)
 {
 	struct report_options options = report_options_for(stdout);
-	struct view *view = view_create(job->run, err);
-	int result;
 
-	if (!view)
-		return -1;
-	result = job->report->write(view, &options, stdout, err);
-	view_free(view);
-	return result;
+	return report_write(job->run, job->report, &options, stdout, err);
 }
 
 /* 5 when a series has no valid trial or a host was out of reach, else 0. */
