@@ -2,9 +2,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "command.h"
 #include "measure.h"
 #include "progress.h"
@@ -40,16 +40,6 @@ static void on_trial_started(void *context, const struct plan *plan, int round,
 	progress_trial(&job->progress, plan, round, series, number, total);
 }
 
-__attribute__((format(strftime, 1, 0))) static const char *utc_now(
-	const char *format, char *buffer, size_t size)
-{
-	time_t now = time(NULL);
-	struct tm utc;
-
-	strftime(buffer, size, format, gmtime_r(&now, &utc));
-	return buffer;
-}
-
 /* Everything that can be wrong before a host is touched. */
 static int prepare(struct job *job, struct error *err)
 {
@@ -59,27 +49,38 @@ static int prepare(struct job *job, struct error *err)
 	return selection_load(&job->arguments, &job->topology, &job->plan, err);
 }
 
+/* NAME-20260131T123456Z.json */
+static void default_path(const struct job *job, const char *now, char *path, size_t size)
+{
+	size_t length = (size_t)snprintf(path, size, "%s-", job->topology->name);
+
+	for (; *now && length + sizeof(".json") < size; now++) {
+		if (*now != '-' && *now != ':')
+			path[length++] = *now;
+	}
+	snprintf(path + length, size - length, ".json");
+}
+
 static int open_output(struct job *job, struct error *err)
 {
-	char path[256], now[32];
+	char path[256], now[CLOCK_UTC_SIZE];
 
-	snprintf(path, sizeof(path), "%s-%s.json", job->topology->name,
-		utc_now("%Y%m%dT%H%M%SZ", now, sizeof(now)));
+	default_path(job, clock_utc(now), path, sizeof(path));
 	job->storage = storage_create(job->arguments.output ? job->arguments.output : path, err);
 	if (!job->storage)
 		return -1;
-	job->run = run_create(job->topology, job->plan->seed, job->arguments.label,
-		utc_now("%Y-%m-%dT%H:%M:%SZ", now, sizeof(now)), err);
+	job->run = run_create(
+		job->topology, job->plan->seed, job->arguments.label, clock_utc(now), err);
 	return job->run ? 0 : -1;
 }
 
 /* Writes the run file; an interrupted run is whole up to its last finished trial. */
 static int store(struct job *job, bool complete, struct error *err)
 {
-	char now[32], *text;
+	char now[CLOCK_UTC_SIZE], *text;
 	int result;
 
-	run_finish(job->run, utc_now("%Y-%m-%dT%H:%M:%SZ", now, sizeof(now)), complete);
+	run_finish(job->run, clock_utc(now), complete);
 	text = run_print(job->run);
 	if (!text)
 		return error_set(err, ERROR_SYSTEM, NULL, "out of memory");
