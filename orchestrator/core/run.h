@@ -32,7 +32,7 @@ struct run_host_evidence {
 struct run_interface_evidence {
 	const char *host, *interface;
 	double rx_bytes, tx_bytes, rx_dropped, tx_dropped, rx_errors, tx_errors;
-	double qdisc_drops; /* summed over the interface's qdiscs and classes */
+	double qdisc_drops; /* largest of its qdiscs and classes: a root counts its children's */
 	int speed_mbit;	    /* -1 unknown or not believed */
 };
 

@@ -31,6 +31,9 @@ struct stats_summary {
 /* values in the order they were measured; n >= 1. */
 void stats_summarize(const double *values, size_t n, struct stats_summary *ret);
 
+/* Only n, mean and sd of it. */
+void stats_moments(const double *values, size_t n, struct stats_summary *ret);
+
 /* Distributions. */
 double stats_normal_cdf(double z);
 double stats_t_cdf(double t, double df);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plan.h"
 #include "run/parts.h"
 
 struct entry {
@@ -179,18 +180,13 @@ static void add_flags(cJSON *object, const struct summary_row *row)
 
 static cJSON *row_to_json(const struct summary_row *row)
 {
-	static const char *const directions[] = {
-		[TOPOLOGY_FORWARD] = "forward",
-		[TOPOLOGY_REVERSE] = "reverse",
-		[TOPOLOGY_BIDIR] = "bidir",
-	};
 	cJSON *object = cJSON_CreateObject();
 
 	cJSON_AddStringToObject(object, "path", row->path);
 	cJSON_AddStringToObject(object, "segment", row->segment);
 	cJSON_AddStringToObject(object, "test", row->test);
 	cJSON_AddStringToObject(object, "engine", row->engine);
-	cJSON_AddStringToObject(object, "direction", directions[row->direction]);
+	cJSON_AddStringToObject(object, "direction", plan_direction_name(row->direction));
 	cJSON_AddStringToObject(object, "metric", row->metric);
 	cJSON_AddStringToObject(object, "unit", row->unit);
 	cJSON_AddNumberToObject(object, "n", (double)row->valid);

@@ -118,6 +118,7 @@ static bool set_text(char **field, const char *format, ...)
 	return length >= 0;
 }
 
+/* No leading exec and no bare &&: ssh itself puts exec before a ProxyCommand. */
 int lab_ssh_attach(struct topology *topology, struct topology_host *host, const char *folder,
 	const char *cgroup, struct error *err)
 {
@@ -132,9 +133,10 @@ int lab_ssh_attach(struct topology *topology, struct topology_host *host, const 
 		!set_text(&ssh->identity, "%s/key", folder) ||
 		!set_text(&ssh->known_hosts, "%s/known_hosts", folder) ||
 		!set_text(&ssh->proxy_command,
-			"%s%s%sexec %s netns exec %s %s -i -E %s/%s.log -f %s/sshd_config",
-			cgroup ? "echo $$ >" : "", cgroup ? cgroup : "",
-			cgroup ? "/cgroup.procs && " : "", ip, name, sshd, folder, name, folder))
+			"%s%s%s%s netns exec %s %s -i -E %s/%s.log -f %s/sshd_config%s",
+			cgroup ? "sh -c 'echo $$ >" : "", cgroup ? cgroup : "",
+			cgroup ? "/cgroup.procs && exec " : "", ip, name, sshd, folder, name,
+			folder, cgroup ? "'" : ""))
 		return error_set(err, ERROR_SYSTEM, "lab", "out of memory");
 	free(ssh->via);
 	ssh->via = NULL;

@@ -5,12 +5,7 @@
 #include <string.h>
 
 #include "parts.h"
-
-static const char *const direction_names[] = {
-	[TOPOLOGY_FORWARD] = "forward",
-	[TOPOLOGY_REVERSE] = "reverse",
-	[TOPOLOGY_BIDIR] = "bidir",
-};
+#include "plan.h"
 
 struct number_field {
 	const char *key;
@@ -195,15 +190,17 @@ static int read_test(
 
 static int read_direction(struct run_trial *trial, const char *where, struct error *err)
 {
+	static const enum topology_direction known[] = {
+		TOPOLOGY_FORWARD, TOPOLOGY_REVERSE, TOPOLOGY_BIDIR};
 	const char *name = NULL;
 	size_t i;
 
 	if (read_text(trial, "direction", "forward", &name, where, err) < 0)
 		return -1;
-	for (i = 0; i < sizeof(direction_names) / sizeof(direction_names[0]); i++) {
-		if (!direction_names[i] || strcmp(direction_names[i], name))
+	for (i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		if (strcmp(plan_direction_name(known[i]), name))
 			continue;
-		trial->direction = (enum topology_direction)i;
+		trial->direction = known[i];
 		return 0;
 	}
 	return error_set(err, ERROR_FORMAT, where,
@@ -287,16 +284,17 @@ static int read_hosts(struct run_trial *trial)
 	return 0;
 }
 
-static double sum_qdisc_drops(const cJSON *interface)
+/* A packet dropped by a leaf counts again in its class and its root: the largest is the number. */
+static double most_qdisc_drops(const cJSON *interface)
 {
 	const cJSON *qdiscs = cJSON_GetObjectItemCaseSensitive(interface, "qdisc"), *qdisc;
-	double sum = 0;
+	double most = 0;
 
 	if (!cJSON_IsArray(qdiscs))
 		return -1;
 	cJSON_ArrayForEach (qdisc, qdiscs)
-		sum += known_or_zero(json_number(qdisc, "drops"));
-	return sum;
+		most = fmax(most, known_or_zero(json_number(qdisc, "drops")));
+	return most;
 }
 
 static void read_interface(struct run_interface_evidence *evidence, const cJSON *item,
@@ -313,7 +311,7 @@ static void read_interface(struct run_interface_evidence *evidence, const cJSON 
 		.tx_dropped = known_or_negative(json_number(item, "tx_dropped")),
 		.rx_errors = known_or_negative(json_number(item, "rx_errors")),
 		.tx_errors = known_or_negative(json_number(item, "tx_errors")),
-		.qdisc_drops = sum_qdisc_drops(item),
+		.qdisc_drops = most_qdisc_drops(item),
 		.speed_mbit = speed > 0 && speed < 1e8 ? (int)speed : -1,
 	};
 }

@@ -73,3 +73,12 @@ double stats_geometric_mean(const double *values, size_t n)
 		sum += log(values[i]);
 	return exp(sum / (double)n);
 }
+
+void stats_moments(const double *values, size_t n, struct stats_summary *ret)
+{
+	*ret = (struct stats_summary){
+		.n = n,
+		.mean = sample_mean(values, n),
+		.sd = sqrt(sample_variance(values, n)),
+	};
+}

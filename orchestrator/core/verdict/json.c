@@ -1,3 +1,4 @@
+#include "plan.h"
 #include "run/parts.h"
 #include "verdict.h"
 
@@ -20,17 +21,12 @@ static void add_text_or_null(cJSON *object, const char *key, const char *text)
 
 static cJSON *item_to_json(const struct verdict *verdict)
 {
-	static const char *const directions[] = {
-		[TOPOLOGY_FORWARD] = "forward",
-		[TOPOLOGY_REVERSE] = "reverse",
-		[TOPOLOGY_BIDIR] = "bidir",
-	};
 	cJSON *object = cJSON_CreateObject();
 
 	cJSON_AddStringToObject(object, "path", verdict->path);
 	cJSON_AddStringToObject(object, "test", verdict->test);
 	cJSON_AddStringToObject(object, "engine", verdict->engine);
-	cJSON_AddStringToObject(object, "direction", directions[verdict->direction]);
+	cJSON_AddStringToObject(object, "direction", plan_direction_name(verdict->direction));
 	cJSON_AddStringToObject(object, "kind", verdict_kind_name(verdict->kind));
 	add_text_or_null(
 		object, "segment", verdict->segment_count == 1 ? verdict->segments[0] : NULL);
