@@ -54,6 +54,10 @@ struct verdicts {
 };
 
 struct verdicts *verdict_decide(const struct run *run, struct error *err);
+
+/* The run file's "verdicts" array. NULL: out of memory. */
+struct cJSON *verdict_to_json(const struct verdicts *verdicts);
+
 void verdict_free(struct verdicts *verdicts);
 
 /* Names as in the run file. */
