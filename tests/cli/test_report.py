@@ -58,7 +58,7 @@ class Published(ReportTest):
     def test_verdict(self):
         text = orch("report", PUBLISHED).stdout
         self.assertIn("\nforward: wireless limits the path: 20.4 Mbit/s, by statistics alone, "
-                      "confidence 99.5\n  %.", text)
+                      "confidence\n  99.5 %.\n", text)
         self.assertIn("pc1 -- wired 94.4 -> router == wireless 20.4 => pc2\n", text)
         self.assertIn("Qualifier open", text)
 

@@ -90,7 +90,7 @@ class BadLines(CommandTest):
             (["plan", HOME, "--duration", "3h"],
              '--duration: "3h" is not a time up to a day (10, 0.5, 500ms, 2min)'),
             (["plan", HOME, "--direction", "up"],
-             '--direction: "up" is no direction: write forward, reverse, both or bidir'),
+             '--direction: "up" is not forward, reverse, both or bidir'),
             (["plan", HOME, "--segment", ""], "--segment: must not be empty"),
             (["report"], "which run? Name its file"),
             (["report", "a", "b"], "one argument too many: b"),
