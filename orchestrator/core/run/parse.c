@@ -108,8 +108,7 @@ static int take_lines(struct run *run, const struct text *text, const char *at, 
 		const char *newline = memchr(at, '\n', (size_t)(text->end - at));
 		const char *line_end = newline ? newline : text->end, *stop = at;
 		const char *next = skip_space(line_end, text->end);
-		cJSON *trial =
-			cJSON_ParseWithLengthOpts(at, (size_t)(line_end - at), &stop, cJSON_False);
+		cJSON *trial = cJSON_ParseWithLengthOpts(at, (size_t)(line_end - at), &stop, false);
 
 		if (trial && skip_space(stop, line_end) < line_end) {
 			cJSON_Delete(trial);
@@ -185,7 +184,7 @@ static struct run *parse_text(const struct text *text, struct error *err)
 		return NULL;
 	}
 	run->document = cJSON_ParseWithLengthOpts(
-		text->start, (size_t)(text->end - text->start), &stop, cJSON_False);
+		text->start, (size_t)(text->end - text->start), &stop, false);
 	if (!run->document) {
 		fail_json(text, stop, err);
 		goto failed;
