@@ -200,20 +200,17 @@ static void print_proof(const struct page *page)
 	if (!out)
 		return;
 	if (!proof->proved && !proof->not_observable && !proof->contradicted)
-		fprintf(out, "Path proof: none; the trials carry no interface counters.");
+		fprintf(out, "Path proof: none, the trials carry no interface counters");
 	else
-		fprintf(out,
-			"Path proof: interface counters show that %zu of %zu valid trials took "
-			"their path",
+		fprintf(out, "Path proof: %zu of %zu valid trials proved by interface counters",
 			proof->proved, valid);
 	if (proof->not_observable)
-		fprintf(out, "; of %zu they cannot tell", proof->not_observable);
+		fprintf(out, ", %zu not observable", proof->not_observable);
 	if (proof->unknown && proof->unknown < valid)
-		fprintf(out, "; %zu have none", proof->unknown);
+		fprintf(out, ", %zu without counters", proof->unknown);
 	if (proof->contradicted)
-		fprintf(out, "; %zu took another way and do not count", proof->contradicted);
-	if (proof->proved || proof->not_observable || proof->contradicted)
-		fputc('.', out);
+		fprintf(out, "; %zu more took another way: not counted", proof->contradicted);
+	fputc('.', out);
 	if (fclose(out) == 0)
 		wrap(page, "", "  ", text);
 	free(text);
