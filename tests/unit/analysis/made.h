@@ -10,11 +10,12 @@
 
 #include "run.h"
 
-#define MADE_TWO_LINKS                                                                             \
-	"{\"links\":["                                                                             \
+#define MADE_LINKS_AND_PATH                                                                        \
+	"\"links\":["                                                                              \
 	"{\"name\":\"wired\",\"a\":\"pc1:eth0\",\"b\":\"router:eth0\"},"                           \
 	"{\"name\":\"wireless\",\"a\":\"router:wlan0\",\"b\":\"pc2:wlan0\"}],"                     \
-	"\"path\":[\"pc1\",\"router\",\"pc2\"]}"
+	"\"path\":[\"pc1\",\"router\",\"pc2\"]"
+#define MADE_TWO_LINKS "{" MADE_LINKS_AND_PATH "}"
 
 /* A document with this topology and no trials. */
 cJSON *made_document(const char *topology);
