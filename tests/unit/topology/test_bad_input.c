@@ -48,8 +48,7 @@ static const struct mistake document_mistakes[] = {
 		"anchors (&l) are not supported; write the value out in each place"},
 	{HEAD "trials: &t 3\n", "home.yaml:3:9",
 		"anchors (&t) are not supported; write the value out in each place"},
-	{HEAD "? [a, b]\n: 1\n", "home.yaml:3:3",
-		"a key must be a word, not a list or mapping"},
+	{HEAD "? [a, b]\n: 1\n", "home.yaml:3:3", "a key must be a word, not a list or mapping"},
 	{HEAD "name: other\n", "home.yaml:3:1",
 		"duplicate key \"name\"; it stands in line 2 already"},
 	{HEAD "label: \"a\\0b\"\n", "home.yaml:3:8", "a NUL byte in a text"},
@@ -86,8 +85,7 @@ static const struct mistake document_mistakes[] = {
 
 static const struct mistake host_mistakes[] = {
 	{HEAD "hosts: []\n" LINKS, "home.yaml:3:8", "hosts must be a mapping {NAME: {...}}"},
-	{HEAD "hosts: {pc1: {}}\n" LINKS, "home.yaml:5:33",
-		"unknown host \"router\""},
+	{HEAD "hosts: {pc1: {}}\n" LINKS, "home.yaml:5:33", "unknown host \"router\""},
 	{HEAD "hosts: {pc1: {}, router: {ssh: r}}\nlinks:\n" WAN, "home.yaml:3:9",
 		"host \"pc1\" needs one of ssh, exec, local or passive"},
 	{HEAD "hosts: {\"a b\": {}}\n" LINKS, "home.yaml:3:9",
@@ -114,7 +112,8 @@ static const struct mistake host_mistakes[] = {
 	{HEAD "hosts: {pc1: {ssh: {host: x, port: 70000}}}\n" LINKS, "home.yaml:3:36",
 		"port must be 1 to 65535, not 70000"},
 	{HEAD "hosts: {pc1: {ssh: {host: x, client: openshh}}}\n" LINKS, "home.yaml:3:38",
-		"client must be one of libssh2, openssh, not \"openshh\"; did you mean \"openssh\"?"},
+		"client must be one of libssh2, openssh, not \"openshh\"; did you mean "
+		"\"openssh\"?"},
 	{HEAD "hosts: {pc1: {ssh: {host: x, host_keys: none}}}\n" LINKS, "home.yaml:3:41",
 		"host_keys must be one of strict, accept-new, off, not \"none\""},
 	{HEAD "hosts: {pc1: {ssh: {host: x, via: pc9}}, pc2: {ssh: y}}\nlinks:\n"
@@ -142,15 +141,18 @@ static const struct mistake host_mistakes[] = {
 	{HEAD "lab: {}\nhosts: {pc1: {lab: {bridge: eth0}}}\n" LINKS, "home.yaml:4:29",
 		"bridge must be true or a list of interfaces: [eth1, wlan0]"},
 	{HEAD "lab: {}\nhosts: {pc1: {lab: {forward_limit: 30Mbps}}}\n" LINKS, "home.yaml:4:36",
-		"forward_limit: unknown unit \"Mbps\" in \"30Mbps\"; a rate takes one of Tbit, Gbit, "
+		"forward_limit: unknown unit \"Mbps\" in \"30Mbps\"; a rate takes one of Tbit, "
+		"Gbit, "
 		"Mbit, kbit, bit"},
 };
 
 #define SSH(text) HEAD "hosts: {pc1: {ssh: \"" text "\"}}\n" LINKS
 #define BAD_SSH(text)                                                                              \
-	{SSH(text), "home.yaml:3:20",                                                              \
-		"ssh \"" text                                                                      \
-		"\" is not of the form user@host, host:port or user@[v6-address]:port"}
+	{                                                                                          \
+		SSH(text), "home.yaml:3:20",                                                       \
+			"ssh \"" text                                                              \
+			"\" is not of the form user@host, host:port or user@[v6-address]:port"     \
+	}
 
 static const struct mistake ssh_mistakes[] = {
 	BAD_SSH("@host"),
@@ -185,7 +187,8 @@ static const struct mistake link_mistakes[] = {
 	{LINK(GOOD_A ", b: \"router:\""), "home.yaml:5:33",
 		"\"\" in end \"router:\" cannot be an interface (1 to 15 characters)"},
 	{LINK(GOOD_A ", b: \"router:abcdefghijklmnop\""), "home.yaml:5:33",
-		"\"abcdefghijklmnop\" in end \"router:abcdefghijklmnop\" cannot be an interface (1 to "
+		"\"abcdefghijklmnop\" in end \"router:abcdefghijklmnop\" cannot be an interface (1 "
+		"to "
 		"15 characters)"},
 	{LINK(GOOD_A ", b: \"router:e/h\""), "home.yaml:5:33",
 		"\"e/h\" in end \"router:e/h\" cannot be an interface (1 to 15 characters)"},
@@ -200,7 +203,8 @@ static const struct mistake link_mistakes[] = {
 	{LINK(GOOD_A ", medium: wlan"), "home.yaml:5:38",
 		"medium must be one of ethernet, wifi, other, not \"wlan\""},
 	{LINK(GOOD_A ", rate: 10 Mbit"), "home.yaml:5:36",
-		"rate: \"10 Mbit\" is not a rate: no space goes between number and unit, as in 20Mbit"},
+		"rate: \"10 Mbit\" is not a rate: no space goes between number and unit, as in "
+		"20Mbit"},
 	{LINK(GOOD_A ", rate: 100"), "home.yaml:5:36",
 		"rate: \"100\" has no unit; a rate takes one of Tbit, Gbit, Mbit, kbit, bit, as in "
 		"20Mbit"},
@@ -208,7 +212,8 @@ static const struct mistake link_mistakes[] = {
 		"rate: unknown unit \"mbit\" in \"100mbit\"; a rate takes one of Tbit, Gbit, Mbit, "
 		"kbit, bit; did you mean \"Mbit\"?"},
 	{LINK(GOOD_A ", rate: 10s"), "home.yaml:5:36",
-		"rate: unknown unit \"s\" in \"10s\"; a rate takes one of Tbit, Gbit, Mbit, kbit, bit"},
+		"rate: unknown unit \"s\" in \"10s\"; a rate takes one of Tbit, Gbit, Mbit, kbit, "
+		"bit"},
 	{LINK(GOOD_A ", rate: 1bit"), "home.yaml:5:36", "rate must be 1kbit to 1Tbit, not 1bit"},
 	{LINK(GOOD_A ", b: \"router:eth0\", listen: pc2"), "home.yaml:5:56",
 		"listen must be auto, \"pc1\" or \"router\", not \"pc2\""},
@@ -235,7 +240,8 @@ static const struct mistake path_mistakes[] = {
 	{FULL "path: [rooter, pc1]\n", "home.yaml:7:8",
 		"unknown host \"rooter\" in the path; did you mean \"router\"?"},
 	{FULL "path: [pc1, pc2]\n", "home.yaml:7:13",
-		"the path does not connect: no link joins \"pc1\" and \"pc2\"; the links of \"pc1\" "
+		"the path does not connect: no link joins \"pc1\" and \"pc2\"; the links of "
+		"\"pc1\" "
 		"lead to router"},
 	{FULL "path: [pc1, router, pc1]\n", "home.yaml:7:21", "host \"pc1\" is on the path twice"},
 	{FULL "path: [pc1, wan, router, wan, pc1]\n", "home.yaml:7:31",
@@ -259,8 +265,7 @@ static const struct mistake path_mistakes[] = {
 		"HOST]\""},
 	{FULL "path: [pc1, router]\npaths: {x: [pc1, router]}\n", "home.yaml:8:1",
 		"give either path or paths, not both"},
-	{FULL "paths: {}\n", "home.yaml:7:8",
-		"paths must be a mapping {NAME: [HOST, ..., HOST]}"},
+	{FULL "paths: {}\n", "home.yaml:7:8", "paths must be a mapping {NAME: [HOST, ..., HOST]}"},
 	{FULL "paths: {wan: [pc1, router]}\n", "home.yaml:5:3",
 		"link \"wan\" has the name of a path; rename it"},
 	{FULL "paths: {\"a:b\": [pc1, router]}\n", "home.yaml:7:9",
@@ -271,14 +276,14 @@ static const struct mistake path_mistakes[] = {
 		"listen must be auto or an end of the path, \"pc1\" or \"pc2\", not \"router\""},
 	{FULL "expect: {link: wlam}\n", "home.yaml:7:16",
 		"unknown link \"wlam\"; did you mean \"wlan\"?"},
-	{FULL "expect: {min: [path]}\n", "home.yaml:7:15",
-		"min must be a mapping {SEGMENT: RATE}"},
+	{FULL "expect: {min: [path]}\n", "home.yaml:7:15", "min must be a mapping {SEGMENT: RATE}"},
 	{FULL "expect: {min: {\"pth\": 1Mbit}}\n", "home.yaml:7:16",
 		"unknown segment \"pth\"; did you mean \"path\"?"},
 	{FULL "expect: {min: {\"path:router\": 1Mbit}}\n", "home.yaml:7:16",
 		"unknown segment \"path:router\""},
 	{FULL "expect: {min: {path: 1MB}}\n", "home.yaml:7:22",
-		"min: unknown unit \"MB\" in \"1MB\"; a rate takes one of Tbit, Gbit, Mbit, kbit, bit"},
+		"min: unknown unit \"MB\" in \"1MB\"; a rate takes one of Tbit, Gbit, Mbit, kbit, "
+		"bit"},
 };
 
 #define TEST(text) FULL "tests:\n- " text "\n"
@@ -290,7 +295,8 @@ static const struct mistake test_mistakes[] = {
 	{TEST("{tcp: {}, udp: {}}"), "home.yaml:8:3",
 		"a test must be one kind with its keys, as in \"tcp: {duration: 10s}\""},
 	{TEST("tpc: {}"), "home.yaml:8:3",
-		"a test must be one of tcp, udp, latency, copy, not \"tpc\"; did you mean \"tcp\"?"},
+		"a test must be one of tcp, udp, latency, copy, not \"tpc\"; did you mean "
+		"\"tcp\"?"},
 	{TEST("tcp: {duraton: 1s}"), "home.yaml:8:9",
 		"unknown key \"duraton\" in tcp; did you mean \"duration\"?"},
 	{TEST("tcp: {rate: 1Mbit}"), "home.yaml:8:9", "\"rate\" is not a key of tcp tests"},
@@ -298,11 +304,11 @@ static const struct mistake test_mistakes[] = {
 	{TEST("tcp: {duration: 10}"), "home.yaml:8:19",
 		"duration: \"10\" has no unit; a duration takes one of h, min, s, ms, as in 10s"},
 	{TEST("tcp: {duration: 10sec}"), "home.yaml:8:19",
-		"duration: unknown unit \"sec\" in \"10sec\"; a duration takes one of h, min, s, ms"},
+		"duration: unknown unit \"sec\" in \"10sec\"; a duration takes one of h, min, s, "
+		"ms"},
 	{TEST("tcp: {duration: -1s}"), "home.yaml:8:19",
 		"duration: \"-1s\" is not a duration, such as 10s"},
-	{TEST("tcp: {duration: 99ms}"), "home.yaml:8:19",
-		"duration must be 100ms to 1h, not 99ms"},
+	{TEST("tcp: {duration: 99ms}"), "home.yaml:8:19", "duration must be 100ms to 1h, not 99ms"},
 	{TEST("tcp: {duration: 61min}"), "home.yaml:8:19",
 		"duration must be 100ms to 1h, not 61min"},
 	{TEST("tcp: {duration: 1s, omit: 1s}"), "home.yaml:8:3",
@@ -315,14 +321,15 @@ static const struct mistake test_mistakes[] = {
 	{TEST("tcp: {mss: 87}"), "home.yaml:8:14", "mss must be 88 to 65495, not 87"},
 	{TEST("tcp: {block: 65MiB}"), "home.yaml:8:16", "block must be 1B to 64MiB, not 65MiB"},
 	{TEST("tcp: {window: 64kb}"), "home.yaml:8:17",
-		"window: unknown unit \"kb\" in \"64kb\"; a size takes one of GiB, MiB, KiB, B; did "
+		"window: unknown unit \"kb\" in \"64kb\"; a size takes one of GiB, MiB, KiB, B; "
+		"did "
 		"you mean \"kB\"?"},
-	{TEST("tcp: {family: ipv4}"), "home.yaml:8:17",
-		"family must be one of 4, 6, not \"ipv4\""},
+	{TEST("tcp: {family: ipv4}"), "home.yaml:8:17", "family must be one of 4, 6, not \"ipv4\""},
 	{TEST("tcp: {direction: backward}"), "home.yaml:8:20",
 		"direction must be one of forward, reverse, both, bidir, not \"backward\""},
 	{TEST("tcp: {engine: iperf4}"), "home.yaml:8:17",
-		"engine must be one of native, iperf2, iperf3, nuttcp, netperf, copy, not \"iperf4\"; "
+		"engine must be one of native, iperf2, iperf3, nuttcp, netperf, copy, not "
+		"\"iperf4\"; "
 		"did you mean \"iperf2\"?"},
 	{TEST("tcp: {ports: 70000}"), "home.yaml:8:16",
 		"ports must be a port or a range such as 5201-5210, not \"70000\""},
@@ -426,8 +433,8 @@ static void test_hostile_size(void **state)
 {
 	(void)state;
 	check_hostile("hosts: ", "[", 10000, "home.yaml:1:39", "nested more than 32 levels deep");
-	check_hostile("hosts: ", "{a: ", 10000, "home.yaml:1:132",
-		"nested more than 32 levels deep");
+	check_hostile(
+		"hosts: ", "{a: ", 10000, "home.yaml:1:132", "nested more than 32 levels deep");
 	check_hostile("", "- ", 10000, "home.yaml:1:65", "nested more than 32 levels deep");
 	check_hostile("", "# ten bytes", 1000000, "home.yaml",
 		"11000000 bytes are more than the 1048576 bytes a topology may have");
