@@ -165,8 +165,8 @@ static struct topology *load(const char *path, struct error *err)
 	free(text);
 	if (topology && !topology->lab) {
 		error_set(err, ERROR_LAB, path,
-			"it has no 'lab:' key; its hosts are real ones, which orch neither makes "
-			"nor ends");
+			"it has no 'lab:' key; its hosts are real ones,\n"
+			"which orch neither makes nor ends");
 		topology_free(topology);
 		return NULL;
 	}

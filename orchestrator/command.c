@@ -17,7 +17,7 @@ static const struct command commands[] = {
 	{"report", "RUN", "print the results of a run file again", cmd_report, {cmd_report_options},
 		"RUN is the file that run wrote, or its .part file while it goes on."},
 	{"lab", "up|down|status|exec TOPOLOGY [HOST COMMAND...]",
-		"the emulated testbed of a topology with `lab:`", NULL, {NULL}, NULL},
+		"the emulated testbed of a topology with `lab:`", cmd_lab, {NULL}, NULL},
 	{"check", "TOPOLOGY", "can every host and interface be used?", NULL, {NULL}, NULL},
 	{"compare", "BASE... --new RUN...", "did the new runs lose speed?", NULL, {NULL}, NULL},
 	{"trend", "RUN...", "how results changed over many runs", NULL, {NULL}, NULL},
