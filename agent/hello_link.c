@@ -5,6 +5,11 @@
 #include "hello.h"
 #include "netlink.h"
 
+/* musl's net/if.h has it; glibc's has not, and linux/if.h cannot stand beside either. */
+#ifndef IFF_LOWER_UP
+#define IFF_LOWER_UP 0x10000
+#endif
+
 enum { LINKS_MAX = 1024 };
 
 static struct hello_link *add_link(struct hello_links *links)
