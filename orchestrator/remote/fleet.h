@@ -25,9 +25,18 @@ struct fleet_settings {
 	const bool *wanted;	  /* per host: false = not needed by the plan; NULL = all */
 };
 
+/*
+ * Ignores SIGPIPE from here on: a host that goes away is an error of that host. A host that nothing
+ * can be started on is one that is not ready; only ERROR_SYSTEM fails.
+ */
 struct fleet *fleet_create(
 	const struct topology *topology, const struct fleet_settings *settings, struct error *err);
-void fleet_free(struct fleet *fleet); /* says bye, waits shortly, ends children; takes NULL */
+
+/*
+ * Says bye, waits at most a second for the agents' ends, ends children; takes NULL. Asks must be
+ * freed before.
+ */
+void fleet_free(struct fleet *fleet);
 
 /*
  * Reaches every wanted host, uploads and starts agents, gets hello. Returns 0 when the loop is
@@ -42,7 +51,11 @@ const struct facts *fleet_host_facts(const struct fleet *fleet, size_t host);
 /* Milliseconds on CLOCK_MONOTONIC. */
 int64_t fleet_now(void);
 
-/* One request to one host. Records stay valid until the ask is freed. */
+/*
+ * One request to one host. Records stay valid until the ask is freed; they hold no more fields than
+ * field_count says, so never copy one by value. An agent that sends more than 100,000 records or
+ * 32 MB for one ask is dropped.
+ */
 struct ask {
 	struct fleet *fleet;
 	size_t host;

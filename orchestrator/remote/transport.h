@@ -9,6 +9,7 @@
 #include <poll.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "topology.h"
@@ -46,14 +47,36 @@ struct transport_ops {
 	enum transport_status (*finish)(struct transport *transport, int *ret_status,
 		const char **ret_errors, struct error *err);
 
+	/*
+	 * Ends the command without its output: DONE when the next one can be started. Nobody asks
+	 * what became of it.
+	 */
+	enum transport_status (*abandon)(struct transport *transport);
+
 	/* What to poll for now; returns how many entries were filled, at most TRANSPORT_POLL_MAX.
 	 */
 	size_t (*poll)(const struct transport *transport, struct pollfd *fds);
+
+	/* When to call again though no descriptor woke (deadline.h); DEADLINE_NEVER when not. */
+	int64_t (*timer)(const struct transport *transport);
+
+	/* What connect is busy with, for the message when time is up: "connecting to ...". */
+	const char *(*step)(const struct transport *transport);
+
+	/*
+	 * How long the connection may be silent before it counts as dead: short between trials,
+	 * longer than the trial while the tested link may be the one that carries it.
+	 */
+	void (*patience)(struct transport *transport, int64_t milliseconds);
 };
 
 struct transport {
 	const struct transport_ops *ops;
 };
+
+extern const struct transport_ops transport_exec;
+extern const struct transport_ops transport_local;
+extern const struct transport_ops transport_ssh;
 
 /* The row for a host's transport, or NULL with ERROR_UNBUILT/ERROR_TOPOLOGY. */
 const struct transport_ops *transport_find(
