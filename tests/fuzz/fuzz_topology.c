@@ -3,16 +3,11 @@
  * loads must load again from its own JSON, and has a plan or a reason not to.
  */
 #include <cjson/cJSON.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "fuzz.h"
 #include "plan.h"
 #include "topology.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void require(bool holds, const char *what, const struct error *err)
 {
