@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -146,6 +147,7 @@ int lab_tool_run(const char *const argv[], const char *input, struct error *err)
 	struct conversation talk = {.input = input, .left = input ? strlen(input) : 0};
 	const char *arguments[TOOL_ARGUMENTS + 1];
 	char path[64];
+	struct sigaction ignore = {.sa_handler = SIG_IGN}, before;
 	bool ended;
 	int failure;
 
@@ -163,7 +165,10 @@ int lab_tool_run(const char *const argv[], const char *input, struct error *err)
 	talk.deadline = now_ms() + TOOL_DEADLINE_MS;
 	if (!talk.left)
 		child_close_input(&talk.child);
+	/* A tool that gives up early closes its input while it is written to. */
+	sigaction(SIGPIPE, &ignore, &before);
 	ended = converse(&talk);
+	sigaction(SIGPIPE, &before, NULL);
 	if (ended) {
 		siginfo_t info;
 

@@ -1,18 +1,9 @@
 #include "fixture.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define FIXTURE_MAX 64
-
-/* The loader's, for messages; the lab's tests stand without the loader. */
-const char *topology_where(
-	const struct topology *topology, struct topology_mark mark, char *buffer, size_t size)
-{
-	snprintf(buffer, size, "%s:%d:%d", topology->file, mark.line, mark.column);
-	return buffer;
-}
 
 struct topology *fixture_create(const char *name)
 {
