@@ -162,6 +162,31 @@ static void test_none_found(void **state)
 	}
 }
 
+/* A core of a machine that router and pc2 share is no proof against the router. */
+static void test_shared_machine(void **state)
+{
+	static const char *const other_boot[] = {"two", "one"};
+	size_t i, j;
+
+	(void)state;
+	for (i = 0; i < 2; i++) {
+		cJSON *document = levels(95, 95, 50), *hosts, *host;
+		struct decided d;
+
+		hosts = cJSON_AddObjectToObject(document, "hosts");
+		host = cJSON_AddObjectToObject(hosts, "router");
+		cJSON_AddStringToObject(host, "boot_id", "one");
+		host = cJSON_AddObjectToObject(hosts, "pc2");
+		cJSON_AddStringToObject(host, "boot_id", other_boot[i]);
+		for (j = 0; j < 10; j++)
+			add_core(made_trial(document, "path", j), "router", .99);
+		d = decide(document);
+		assert_int_equal(d.first->kind, VERDICT_FORWARDING);
+		assert_int_equal(d.first->grade, i ? VERDICT_SUSPECTED : VERDICT_CONFIRMED);
+		forget(&d);
+	}
+}
+
 static void test_undecided(void **state)
 {
 	static const double a[] = {52, 38, 61, 45, 57, 40, 49, 66, 43, 55};
@@ -564,6 +589,7 @@ int main(void)
 		cmocka_unit_test(test_published),
 		cmocka_unit_test(test_published_wifi_margin),
 		cmocka_unit_test(test_none_found),
+		cmocka_unit_test(test_shared_machine),
 		cmocka_unit_test(test_undecided),
 		cmocka_unit_test(test_rounds_needed),
 		cmocka_unit_test(test_simple_kinds),
