@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -24,10 +25,11 @@ static int take_text(const char **into, const char *value)
 
 static int take_item(struct argument_list *list, const char *value, struct error *err)
 {
-	const char **items = realloc(list->items, (list->count + 1) * sizeof(*items));
+	const char **items;
 
 	if (!value[0])
 		return error_set(err, ERROR_USAGE, NULL, "must not be empty");
+	items = realloc(list->items, (list->count + 1) * sizeof(*items));
 	if (!items)
 		return error_set(err, ERROR_SYSTEM, NULL, "out of memory");
 	items[list->count++] = value;
@@ -125,8 +127,8 @@ static int set_direction(void *into, const char *value, struct error *err)
 			return 0;
 		}
 	}
-	return error_set(err, ERROR_USAGE, NULL,
-		"\"%.40s\" is no direction: write forward, reverse, both or bidir", value);
+	return error_set(
+		err, ERROR_USAGE, NULL, "\"%.40s\" is not forward, reverse, both or bidir", value);
 }
 
 static int set_until_decided(void *into, const char *value, struct error *err)
@@ -268,23 +270,25 @@ static const struct argument_option *parser_row(const struct parser *parser, int
 static int refuse_option(const struct parser *parser, const char *word, struct error *err)
 {
 	const struct argument_option *row = optopt ? parser_row(parser, optopt) : NULL;
-	const char *name = word + strspn(word, "-"), *near;
+	const char *begin = word + strspn(word, "-"), *near;
 	size_t matches = 0;
+	char name[41];
 
 	if (row)
 		return error_set(err, ERROR_USAGE, NULL, "--%s takes no value", row->name);
 	if (optopt)
 		return error_set(err, ERROR_USAGE, NULL, "unknown option -%c", optopt);
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(begin, "="), begin);
 	for (size_t i = 0; i < parser->count; i++)
-		matches += strncmp(parser->longs[i].name, name, strcspn(name, "=")) == 0;
+		matches += strncmp(parser->longs[i].name, name, strlen(name)) == 0;
 	if (matches > 1)
 		return error_set(err, ERROR_USAGE, NULL,
-			"%.60s could be one of %zu options: write it out", word, matches);
+			"--%s could be one of %zu options: write it out", name, matches);
 	near = nearest_find(name, parser->longs, parser->count, sizeof(*parser->longs));
 	if (near)
-		return error_set(err, ERROR_USAGE, NULL, "unknown option %.60s; did you mean --%s?",
-			word, near);
-	return error_set(err, ERROR_USAGE, NULL, "unknown option %.60s", word);
+		return error_set(err, ERROR_USAGE, NULL, "unknown option --%s; did you mean --%s?",
+			name, near);
+	return error_set(err, ERROR_USAGE, NULL, "unknown option --%s", name);
 }
 
 static int take_option(const struct argument_option *row, void *into, struct error *err)

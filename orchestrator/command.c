@@ -10,14 +10,14 @@
 #define HELP_COLUMNS 80
 
 static const struct command commands[] = {
-	{"run", "TOPOLOGY", "measure every segment and the whole path, name the bottleneck", NULL,
+	{"run", "TOPOLOGY", "measure each segment and the whole path; name the bottleneck", cmd_run,
 		{arguments_selection, arguments_run}, NULL},
 	{"plan", "TOPOLOGY", "print what run would do; touches no host", cmd_plan,
 		{arguments_selection, arguments_plan}, NULL},
 	{"report", "RUN", "print the results of a run file again", cmd_report, {cmd_report_options},
 		"RUN is the file that run wrote, or its .part file while it goes on."},
 	{"lab", "up|down|status|exec TOPOLOGY [HOST COMMAND...]",
-		"the emulated testbed of a topology with `lab:`", NULL, {NULL}, NULL},
+		"the emulated testbed of a topology with `lab:`", cmd_lab, {NULL}, NULL},
 	{"check", "TOPOLOGY", "can every host and interface be used?", NULL, {NULL}, NULL},
 	{"compare", "BASE... --new RUN...", "did the new runs lose speed?", NULL, {NULL}, NULL},
 	{"trend", "RUN...", "how results changed over many runs", NULL, {NULL}, NULL},

@@ -54,6 +54,15 @@ struct plan *plan_build(
 	const struct topology *topology, const struct plan_filter *filter, struct error *err);
 void plan_free(struct plan *plan);
 
+/*
+ * The segments of every path alone, path by path: links, prefixes, the whole path. Refuses nothing,
+ * so that also a recorded run of another version's tests has an order. free with
+ * plan_free_segments().
+ */
+int plan_list_segments(const struct topology *topology, struct plan_segment **ret_segments,
+	size_t *ret_count, struct error *err);
+void plan_free_segments(struct plan_segment *segments, size_t count);
+
 const char *plan_direction_name(enum topology_direction direction); /* forward, reverse, bidir */
 
 /*
@@ -64,5 +73,8 @@ const struct topology_end *plan_near_end(
 	const struct plan *plan, const struct plan_segment *segment);
 const struct topology_end *plan_far_end(
 	const struct plan *plan, const struct plan_segment *segment);
+
+/* The host that `listen` names for this segment, or TOPOLOGY_NO_HOST for auto. */
+size_t plan_listener(const struct plan *plan, const struct plan_segment *segment);
 
 #endif

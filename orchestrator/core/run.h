@@ -32,7 +32,7 @@ struct run_host_evidence {
 struct run_interface_evidence {
 	const char *host, *interface;
 	double rx_bytes, tx_bytes, rx_dropped, tx_dropped, rx_errors, tx_errors;
-	double qdisc_drops; /* summed over the interface's qdiscs and classes */
+	double qdisc_drops; /* largest of its qdiscs and classes: a root counts its children's */
 	int speed_mbit;	    /* -1 unknown or not believed */
 };
 
@@ -40,8 +40,11 @@ struct run_trial {
 	int round; /* 0 = not interleaved */
 	const char *path, *segment, *test, *engine;
 	enum topology_direction direction;
-	bool ok;
-	const char *error;
+	size_t path_index;     /* into topology->paths */
+	size_t segment_index;  /* see run_find_segment() */
+	size_t test_index;     /* into topology->tests; (size_t)-1 when the file declares none */
+	bool ok;	       /* false as well when the throughput is 0: a failure, not a sample */
+	const char *error;     /* NULL when ok */
 	double throughput_bps; /* NaN when absent */
 	double loss_percent, jitter_us, retransmits, rtt_us, min_rtt_us, seconds,
 		bytes;		/* NaN = absent */
@@ -64,12 +67,19 @@ struct run {
 struct run *run_create(const struct topology *topology, uint64_t seed, const char *label,
 	const char *started, struct error *err);
 
-/* From a finished file's text, or a .part file's (a header line, then a trial a line). */
+/*
+ * From a finished file's text, or a .part file's (a header line, then a trial a line; a torn last
+ * line is dropped and the run is not complete). Fails with ERROR_FORMAT; where is file:line:column
+ * or "file: trial N".
+ */
 struct run *run_parse(const char *text, size_t length, const char *file, struct error *err);
 
 void run_free(struct run *run);
 
-/* Takes ownership of trial, also on failure. Refuses NaN, negative and absurd numbers by name. */
+/*
+ * Takes ownership of trial, also on failure. Refuses NaN, negative and absurd numbers by name, and
+ * a second trial of a series in a round.
+ */
 int run_add_trial(struct run *run, struct cJSON *trial, struct error *err);
 
 /* Sets hosts.NAME of the document (kernel, arch, firmware, ...); takes ownership of facts. */
@@ -83,6 +93,16 @@ char *run_header_line(const struct run *run);
 
 /* The file's text with summary and verdicts computed afresh. free() it. */
 char *run_print(const struct run *run);
+
+/*
+ * A segment of a path by name: 0 .. link_count - 1 are the path's links, link_count + j is the part
+ * of the path over its links 0 .. j ("PATH:HOST", and PATH itself for the last). (size_t)-1 when
+ * the path has no such segment.
+ */
+size_t run_find_segment(const struct topology *topology, size_t path, const char *name);
+
+/* Is this a capacity test (unpaced TCP, UDP that searches its rate)? (size_t)-1 is plain TCP. */
+bool run_is_capacity_test(const struct topology *topology, size_t test_index);
 
 /* Can this trial's value be used? (ok, not contradicted, throughput there and above 0) */
 bool run_trial_valid(const struct run_trial *trial);

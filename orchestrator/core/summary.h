@@ -24,6 +24,10 @@ struct summary {
 };
 
 struct summary *summary_build(const struct run *run, struct error *err);
+
+/* The run file's "summary" array; flags are drift, two_modes and stalls. NULL: out of memory. */
+struct cJSON *summary_to_json(const struct summary *summary);
+
 void summary_free(struct summary *summary);
 
 #endif

@@ -82,12 +82,18 @@ struct topology_end {
 	struct topology_mark mark;
 };
 
+#define TOPOLOGY_NO_HOST ((size_t)-1)
+
 struct topology_link_lab {
-	int64_t rate_forward, rate_reverse; /* bit/s; forward = from a to b */
-	int64_t queue;			    /* ms; 0 = default 100 */
+	/* bit/s; forward = from a to b. In a lab a link without them takes its nominal rate. */
+	int64_t rate_forward, rate_reverse;
+	int64_t queue; /* ms; 0 = default 100 */
 	int mtu;
 	double loss; /* percent */
 };
+
+/* Which end of a link listens. */
+enum topology_listen { TOPOLOGY_LISTEN_AUTO, TOPOLOGY_LISTEN_A, TOPOLOGY_LISTEN_B };
 
 struct topology_link {
 	char *name;
@@ -96,6 +102,7 @@ struct topology_link {
 	int64_t rate; /* nominal */
 	enum topology_medium medium;
 	char *shares; /* name of a shared medium, or NULL */
+	enum topology_listen listen;
 	struct topology_link_lab lab;
 };
 
@@ -107,6 +114,7 @@ struct topology_path {
 	size_t *links; /* link_count link indexes */
 	bool *flipped; /* flipped[i]: the link's b end is nearer to the path's first host */
 	size_t link_count;
+	size_t listen; /* host that listens on the whole path, or TOPOLOGY_NO_HOST for auto */
 };
 
 enum topology_test_kind { TOPOLOGY_TCP, TOPOLOGY_UDP, TOPOLOGY_LATENCY, TOPOLOGY_COPY };
@@ -121,7 +129,8 @@ struct topology_test {
 	int64_t duration; /* ms, includes omit; 10 s by default */
 	int64_t omit;	  /* ms; default 1 s for 5 s and more, else 20 % */
 	int64_t interval; /* ms; default 1 s for 5 s and more, else 100 ms */
-	int64_t gap;	  /* ms idle before each trial of it */
+	bool named, omit_given, interval_given;
+	int64_t gap; /* ms idle before each trial of it */
 	int64_t bytes;
 	int streams; /* 1 by default */
 	int64_t block, window, pacing;
@@ -152,15 +161,21 @@ struct topology_expect_min {
 
 struct topology_expect {
 	bool given;
+	struct topology_mark mark;
 	char *link;
 	struct topology_expect_min *min;
 	size_t min_count;
 };
 
-enum topology_listen { TOPOLOGY_LISTEN_AUTO, TOPOLOGY_LISTEN_A, TOPOLOGY_LISTEN_B };
+enum topology_mode {
+	TOPOLOGY_FILE,	   /* everything DESIGN section 2 demands */
+	TOPOLOGY_RECORDED, /* inside a run file: orch, name, hosts, transports and interfaces
+			      optional */
+};
 
 struct topology {
 	char *file; /* for messages */
+	enum topology_mode mode;
 	char *name;
 	bool lab;
 	int trials; /* 10 by default */
@@ -175,12 +190,6 @@ struct topology {
 	struct topology_verdict verdict;
 	struct topology_expect expect;
 	struct cJSON *source; /* the document as JSON, overrides applied; goes into the run file */
-};
-
-enum topology_mode {
-	TOPOLOGY_FILE,	   /* everything DESIGN section 2 demands */
-	TOPOLOGY_RECORDED, /* inside a run file: orch, name, hosts, transports and interfaces
-			      optional */
 };
 
 /*

@@ -54,11 +54,21 @@ struct verdicts {
 };
 
 struct verdicts *verdict_decide(const struct run *run, struct error *err);
+
+/* The run file's "verdicts" array. NULL: out of memory. */
+struct cJSON *verdict_to_json(const struct verdicts *verdicts);
+
 void verdict_free(struct verdicts *verdicts);
 
 /* Names as in the run file. */
 const char *verdict_kind_name(enum verdict_kind kind);
 const char *verdict_grade_name(enum verdict_grade grade);
 const char *verdict_qualifier_name(enum verdict_qualifier qualifier);
+
+/*
+ * "94.4 Mbit/s", as reasons and reports write it: at least three significant digits, whole from 100
+ * on. Returns buffer.
+ */
+const char *verdict_rate(double bits_per_second, char *buffer, size_t size);
 
 #endif

@@ -1,0 +1,218 @@
+#include "summary.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plan.h"
+#include "run/parts.h"
+
+struct entry {
+	const struct run_trial *trial;
+	size_t index; /* order of measurement: keeps the sort stable */
+};
+
+static int compare_sizes(size_t a, size_t b)
+{
+	return (a > b) - (a < b);
+}
+
+/* The plan's order: path, segment, test as declared, engine, direction. */
+static int compare_series(const struct run_trial *a, const struct run_trial *b)
+{
+	int order = compare_sizes(a->path_index, b->path_index);
+
+	if (!order)
+		order = compare_sizes(a->segment_index, b->segment_index);
+	if (!order)
+		order = compare_sizes(a->test_index, b->test_index);
+	if (!order)
+		order = strcmp(a->test, b->test);
+	if (!order)
+		order = strcmp(a->engine, b->engine);
+	if (!order)
+		order = (a->direction > b->direction) - (a->direction < b->direction);
+	return order;
+}
+
+static int compare_entries(const void *a, const void *b)
+{
+	const struct entry *x = a, *y = b;
+	int order = compare_series(x->trial, y->trial);
+
+	return order ? order : compare_sizes(x->index, y->index);
+}
+
+struct mean {
+	double sum;
+	size_t count;
+};
+
+static void mean_add(struct mean *mean, double value)
+{
+	if (isnan(value))
+		return;
+	mean->sum += value;
+	mean->count++;
+}
+
+static double mean_of(struct mean mean)
+{
+	return mean.count ? mean.sum / (double)mean.count : NAN;
+}
+
+static bool build_row(struct summary_row *row, const struct entry *entries, size_t count)
+{
+	const struct run_trial *first = entries[0].trial;
+	struct mean retransmits = {0}, rtt = {0};
+	size_t i;
+
+	*row = (struct summary_row){
+		.path = first->path,
+		.segment = first->segment,
+		.test = first->test,
+		.engine = first->engine,
+		.direction = first->direction,
+		.metric = "throughput",
+		.unit = "bit/s",
+		.values = calloc(count, sizeof(double)),
+	};
+	if (!row->values)
+		return false;
+	for (i = 0; i < count; i++) {
+		const struct run_trial *trial = entries[i].trial;
+
+		if (!run_trial_valid(trial)) {
+			row->failed++;
+			continue;
+		}
+		row->values[row->valid++] = trial->throughput_bps;
+		row->stalls = row->stalls || trial->stalled;
+		mean_add(&retransmits, trial->retransmits);
+		mean_add(&rtt, trial->rtt_us);
+	}
+	row->retransmits = mean_of(retransmits);
+	row->rtt_us = mean_of(rtt);
+	stats_summarize(row->values, row->valid, &row->stats);
+	return true;
+}
+
+static bool build_rows(struct summary *summary, const struct entry *entries, size_t count)
+{
+	size_t start = 0, i;
+
+	for (i = 1; i <= count; i++) {
+		if (i < count && !compare_series(entries[start].trial, entries[i].trial))
+			continue;
+		if (!build_row(&summary->rows[summary->row_count++], entries + start, i - start))
+			return false;
+		start = i;
+	}
+	return true;
+}
+
+struct summary *summary_build(const struct run *run, struct error *err)
+{
+	struct summary *summary = calloc(1, sizeof(*summary));
+	size_t count = run->trial_count, i;
+	struct entry *entries = calloc(count ? count : 1, sizeof(*entries));
+
+	if (!summary || !entries)
+		goto failed;
+	for (i = 0; i < count; i++)
+		entries[i] = (struct entry){run->trials[i], i};
+	if (count > 1)
+		qsort(entries, count, sizeof(*entries), compare_entries);
+	summary->rows = calloc(count ? count : 1, sizeof(*summary->rows));
+	if (!summary->rows || (count && !build_rows(summary, entries, count)))
+		goto failed;
+	free(entries);
+	return summary;
+
+failed:
+	free(entries);
+	summary_free(summary);
+	error_set(err, ERROR_SYSTEM, NULL, "out of memory");
+	return NULL;
+}
+
+void summary_free(struct summary *summary)
+{
+	size_t i;
+
+	if (!summary)
+		return;
+	for (i = 0; summary->rows && i < summary->row_count; i++)
+		free(summary->rows[i].values);
+	free(summary->rows);
+	free(summary);
+}
+
+static void add_number(cJSON *object, const char *key, double value)
+{
+	json_set(object, key, json_number_or_null(value));
+}
+
+static void add_interval(cJSON *object, const char *key, struct stats_interval interval)
+{
+	cJSON *pair;
+
+	if (isnan(interval.low) || isnan(interval.high)) {
+		cJSON_AddNullToObject(object, key);
+		return;
+	}
+	pair = cJSON_AddArrayToObject(object, key);
+	cJSON_AddItemToArray(pair, cJSON_CreateNumber(interval.low));
+	cJSON_AddItemToArray(pair, cJSON_CreateNumber(interval.high));
+}
+
+static void add_flags(cJSON *object, const struct summary_row *row)
+{
+	cJSON *flags = cJSON_AddArrayToObject(object, "flags");
+
+	if (row->stats.drift)
+		cJSON_AddItemToArray(flags, cJSON_CreateString("drift"));
+	if (row->stats.two_modes)
+		cJSON_AddItemToArray(flags, cJSON_CreateString("two_modes"));
+	if (row->stalls)
+		cJSON_AddItemToArray(flags, cJSON_CreateString("stalls"));
+}
+
+static cJSON *row_to_json(const struct summary_row *row)
+{
+	cJSON *object = cJSON_CreateObject();
+
+	cJSON_AddStringToObject(object, "path", row->path);
+	cJSON_AddStringToObject(object, "segment", row->segment);
+	cJSON_AddStringToObject(object, "test", row->test);
+	cJSON_AddStringToObject(object, "engine", row->engine);
+	cJSON_AddStringToObject(object, "direction", plan_direction_name(row->direction));
+	cJSON_AddStringToObject(object, "metric", row->metric);
+	cJSON_AddStringToObject(object, "unit", row->unit);
+	cJSON_AddNumberToObject(object, "n", (double)row->valid);
+	cJSON_AddNumberToObject(object, "failed", (double)row->failed);
+	add_number(object, "mean", row->stats.mean);
+	add_number(object, "sd", row->stats.sd);
+	add_number(object, "cv", row->stats.cv);
+	add_number(object, "median", row->stats.median);
+	add_number(object, "min", row->stats.min);
+	add_number(object, "max", row->stats.max);
+	add_interval(object, "ci95", row->stats.t95);
+	add_number(object, "hl", row->stats.hl);
+	add_interval(object, "hl_ci95", row->stats.hl95);
+	add_interval(object, "median_ci95", row->stats.median95);
+	add_number(object, "retransmits", row->retransmits);
+	add_number(object, "rtt_us", row->rtt_us);
+	add_flags(object, row);
+	return object;
+}
+
+struct cJSON *summary_to_json(const struct summary *summary)
+{
+	cJSON *array = cJSON_CreateArray();
+	size_t i;
+
+	for (i = 0; array && i < summary->row_count; i++)
+		cJSON_AddItemToArray(array, row_to_json(&summary->rows[i]));
+	return array;
+}
