@@ -25,10 +25,11 @@ static int take_text(const char **into, const char *value)
 
 static int take_item(struct argument_list *list, const char *value, struct error *err)
 {
-	const char **items = realloc(list->items, (list->count + 1) * sizeof(*items));
+	const char **items;
 
 	if (!value[0])
 		return error_set(err, ERROR_USAGE, NULL, "must not be empty");
+	items = realloc(list->items, (list->count + 1) * sizeof(*items));
 	if (!items)
 		return error_set(err, ERROR_SYSTEM, NULL, "out of memory");
 	items[list->count++] = value;
