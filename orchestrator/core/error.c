@@ -3,7 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-int error_set(struct error *err, enum error_code code, const char *where, const char *format, ...)
+int(error_set)(struct error *err, enum error_code code, const char *where, const char *format, ...)
 {
 	va_list arguments;
 

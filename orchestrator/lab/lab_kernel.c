@@ -144,9 +144,11 @@ static int disable_offloads_of(int fd, const char *device)
 	struct ethtool_gstrings *names = read_features(fd, device);
 	struct ethtool_sfeatures *wanted =
 		calloc(1, sizeof(*wanted) + FEATURE_BLOCKS * sizeof(wanted->features[0]));
-	int failure = names && wanted ? 0 : errno ? errno : EOPNOTSUPP;
+	int failure = 0;
 
-	if (!failure) {
+	if (!names || !wanted) {
+		failure = errno ? errno : EOPNOTSUPP;
+	} else {
 		wanted->cmd = ETHTOOL_SFEATURES;
 		wanted->size = (names->len + 31) / 32;
 		for (__u32 i = 0; i < names->len; i++)

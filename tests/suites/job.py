@@ -1,6 +1,7 @@
 """Commands with a deadline and a log, and what a suite found out."""
 
 import os
+import re
 import signal
 import subprocess
 from dataclasses import dataclass, field
@@ -28,7 +29,7 @@ class Outcome:
         self.details += other.details
 
 
-def tail(path, lines=40):
+def tail(path, lines=400):
     try:
         with open(path, errors="replace") as log:
             return "".join(log.readlines()[-lines:]).rstrip()
@@ -77,6 +78,10 @@ def run(argv, log, seconds, env=None):
 
 
 def explain(argv, log, status, seconds):
-    """The detail of a command that failed: what it was, how it ended, its last words."""
+    """The detail of a command that failed: what it was, how it ended, and the lines of its log that
+    name an error, as compilers do, or else its last words."""
     ended = f"did not end within {seconds} s" if status is None else f"ended with status {status}"
-    return f"{' '.join(argv)}\n{ended}; {log} ends with:\n{tail(log)}"
+    said = tail(log)
+    said = said[max(said.find("FAILED:"), 0) :]  # where ninja's other jobs end
+    errors = [line for line in said.splitlines() if re.search(r":\d+: (fatal )?error: ", line)]
+    return f"{' '.join(argv)}\n{ended}; from {log}:\n" + "\n".join(errors or said.splitlines()[-40:])

@@ -67,15 +67,17 @@ int plan_list_segments(const struct topology *topology, struct plan_segment **re
 	segments = calloc(count + 1, sizeof(*segments));
 	if (!segments)
 		return out_of_memory(err);
-	*ret_count = count;
-	*ret_segments = segments;
 	for (i = 0, count = 0; i < topology->path_count; i++) {
+		size_t added = count_segments(&topology->paths[i]);
+
 		if (!fill_path(topology, i, &segments[count])) {
-			plan_free_segments(segments, *ret_count);
+			plan_free_segments(segments, count + added);
 			return out_of_memory(err);
 		}
-		count += count_segments(&topology->paths[i]);
+		count += added;
 	}
+	*ret_count = count;
+	*ret_segments = segments;
 	return 0;
 }
 

@@ -91,7 +91,7 @@ int expect_read(struct reader *reader, const struct node *value)
 	expect->given = true;
 	if (draft.link && reader_string(reader, &field, draft.link, &expect->link) < 0)
 		return -1;
-	if (expect->link && topology_find_link(reader->topology, expect->link) == TOPOLOGY_NO_HOST)
+	if (draft.link && topology_find_link(reader->topology, expect->link) == TOPOLOGY_NO_HOST)
 		return reader_fail(reader, draft.link->mark, "unknown link \"%.64s\"%s",
 			expect->link,
 			parts_suggest_link(reader->topology, expect->link, near, sizeof(near)));

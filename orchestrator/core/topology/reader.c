@@ -8,7 +8,7 @@
 #include "../suggest.h"
 #include "place.h"
 
-int reader_fail(const struct reader *reader, struct topology_mark mark, const char *format, ...)
+int(reader_fail)(const struct reader *reader, struct topology_mark mark, const char *format, ...)
 {
 	char message[sizeof(reader->err->message)];
 	va_list arguments;

@@ -46,6 +46,9 @@ struct field_table {
 
 int reader_fail(const struct reader *reader, struct topology_mark mark, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+#ifdef __clang_analyzer__ /* as error_set() */
+#define reader_fail(...) ((void)reader_fail(__VA_ARGS__), -1)
+#endif
 int reader_out_of_memory(const struct reader *reader);
 
 /*

@@ -226,6 +226,7 @@ int tests_read(struct reader *reader, const struct node *tests)
 	topology->tests = calloc(tests ? tests->count : 1, sizeof(struct topology_test));
 	if (!topology->tests)
 		return reader_out_of_memory(reader);
+	topology->test_count = 0;
 	for (; value; value = value->next) {
 		if (read_test(reader, value, &topology->tests[topology->test_count++]) < 0)
 			return -1;
