@@ -126,8 +126,8 @@ static int set_direction(void *into, const char *value, struct error *err)
 			return 0;
 		}
 	}
-	return error_set(err, ERROR_USAGE, NULL,
-		"\"%.40s\" is no direction: write forward, reverse, both or bidir", value);
+	return error_set(
+		err, ERROR_USAGE, NULL, "\"%.40s\" is not forward, reverse, both or bidir", value);
 }
 
 static int set_until_decided(void *into, const char *value, struct error *err)

@@ -127,8 +127,24 @@ static const char *transport_text(const struct topology *topology, const struct 
 	return buffer;
 }
 
-static int print_hosts(const struct topology *topology, struct error *err)
+/* Only the hosts that the plan's segments touch. */
+static bool is_host_used(const struct plan *plan, size_t host)
 {
+	for (size_t i = 0; i < plan->segment_count; i++) {
+		const struct plan_segment *segment = &plan->segments[i];
+		const struct topology_path *path = &plan->topology->paths[segment->path];
+
+		for (size_t j = segment->first; j <= segment->last + 1; j++) {
+			if (path->hosts[j] == host)
+				return true;
+		}
+	}
+	return false;
+}
+
+static int print_hosts(const struct plan *plan, struct error *err)
+{
+	const struct topology *topology = plan->topology;
 	const struct grid_column columns[] = {{"host", false}, {"reached by", false}};
 	struct sheet sheet;
 
@@ -137,6 +153,8 @@ static int print_hosts(const struct topology *topology, struct error *err)
 		const struct topology_host *host = &topology->hosts[i];
 		char how[256];
 
+		if (!is_host_used(plan, i))
+			continue;
 		sheet_row(&sheet, (const char *const[]){host->name,
 					  transport_text(topology, host, how, sizeof(how))});
 	}
@@ -205,7 +223,7 @@ static const char *address_text(
 }
 
 /* Only the links that the plan walks over. */
-static bool is_used(const struct plan *plan, size_t link)
+static bool is_link_used(const struct plan *plan, size_t link)
 {
 	for (size_t i = 0; i < plan->segment_count; i++) {
 		const struct plan_segment *segment = &plan->segments[i];
@@ -231,7 +249,7 @@ static int print_ends(const struct plan *plan, struct error *err)
 		bool end_b = i % 2 == 1;
 		char name[160], address[160];
 
-		if (!is_used(plan, i / 2))
+		if (!is_link_used(plan, i / 2))
 			continue;
 		sheet_row(&sheet,
 			(const char *const[]){end_b ? "" : link->name,
@@ -289,9 +307,10 @@ static void print_round(const struct plan *plan, size_t round, size_t columns)
 	for (size_t i = 0; i < plan->series_count; i++) {
 		const struct plan_series *series = &plan->series[order[i]];
 
-		fprintf(out, "%s%s %s %s", i ? ", " : "", plan->segments[series->segment].name,
-			plan->topology->tests[series->test].id,
+		fprintf(out, "%s%s %s", i ? ", " : "", plan->segments[series->segment].name,
 			plan_direction_name(series->direction));
+		if (plan->topology->test_count > 1)
+			fprintf(out, " %s", plan->topology->tests[series->test].id);
 	}
 	snprintf(first, sizeof(first), "%4zu  ", round + 1);
 	if (fclose(out) == 0)
@@ -315,8 +334,8 @@ static void print_rounds(const struct plan *plan, bool all)
 static int print_plan(const struct plan *plan, bool all, struct error *err)
 {
 	print_title(plan);
-	if (print_hosts(plan->topology, err) || print_segments(plan, err) ||
-		print_ends(plan, err) || print_tests(plan, err))
+	if (print_hosts(plan, err) || print_segments(plan, err) || print_ends(plan, err) ||
+		print_tests(plan, err))
 		return -1;
 	print_rounds(plan, all);
 	return fflush(stdout) ? error_set(err, ERROR_FILE, "output", "cannot be written") : 0;

@@ -2,16 +2,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "command.h"
 #include "measure.h"
 #include "progress.h"
 #include "report.h"
+#include "selection.h"
 #include "summary.h"
-
-#define TOPOLOGY_SIZE_MAX (1u << 20)
 
 struct job {
 	struct run_arguments arguments;
@@ -41,58 +40,47 @@ static void on_trial_started(void *context, const struct plan *plan, int round,
 	progress_trial(&job->progress, plan, round, series, number, total);
 }
 
-static const char *utc_now(const char *format, char *buffer, size_t size)
-{
-	time_t now = time(NULL);
-	struct tm utc;
-
-	strftime(buffer, size, format, gmtime_r(&now, &utc));
-	return buffer;
-}
-
 /* Everything that can be wrong before a host is touched. */
 static int prepare(struct job *job, struct error *err)
 {
-	struct topology_overrides overrides = arguments_overrides(&job->arguments);
-	struct plan_filter filter = arguments_filter(&job->arguments);
-	size_t length;
-	char *text;
-
 	job->report = report_find(job->arguments.format, err);
 	if (!job->report)
 		return -1;
-	text = storage_read(job->arguments.topology, TOPOLOGY_SIZE_MAX, &length, err);
-	if (!text)
-		return -1;
-	job->topology = topology_load(text, length, job->arguments.topology, TOPOLOGY_FILE, err);
-	free(text);
-	if (!job->topology || topology_override(job->topology, &overrides, err) < 0)
-		return -1;
-	job->plan = plan_build(job->topology, &filter, err);
-	return job->plan ? 0 : -1;
+	return selection_load(&job->arguments, &job->topology, &job->plan, err);
+}
+
+/* NAME-20260131T123456Z.json */
+static void default_path(const struct job *job, const char *now, char *path, size_t size)
+{
+	size_t length = (size_t)snprintf(path, size, "%s-", job->topology->name);
+
+	for (; *now && length + sizeof(".json") < size; now++) {
+		if (*now != '-' && *now != ':')
+			path[length++] = *now;
+	}
+	snprintf(path + length, size - length, ".json");
 }
 
 static int open_output(struct job *job, struct error *err)
 {
-	char path[256], now[32];
+	char path[256], now[CLOCK_UTC_SIZE];
 
-	snprintf(path, sizeof(path), "%s-%s.json", job->topology->name,
-		utc_now("%Y%m%dT%H%M%SZ", now, sizeof(now)));
+	default_path(job, clock_utc(now), path, sizeof(path));
 	job->storage = storage_create(job->arguments.output ? job->arguments.output : path, err);
 	if (!job->storage)
 		return -1;
-	job->run = run_create(job->topology, job->plan->seed, job->arguments.label,
-		utc_now("%Y-%m-%dT%H:%M:%SZ", now, sizeof(now)), err);
+	job->run = run_create(
+		job->topology, job->plan->seed, job->arguments.label, clock_utc(now), err);
 	return job->run ? 0 : -1;
 }
 
 /* Writes the run file; an interrupted run is whole up to its last finished trial. */
 static int store(struct job *job, bool complete, struct error *err)
 {
-	char now[32], *text;
+	char now[CLOCK_UTC_SIZE], *text;
 	int result;
 
-	run_finish(job->run, utc_now("%Y-%m-%dT%H:%M:%SZ", now, sizeof(now)), complete);
+	run_finish(job->run, clock_utc(now), complete);
 	text = run_print(job->run);
 	if (!text)
 		return error_set(err, ERROR_SYSTEM, NULL, "out of memory");
@@ -104,14 +92,8 @@ static int store(struct job *job, bool complete, struct error *err)
 static int print_results(const struct job *job, struct error *err)
 {
 	struct report_options options = report_options_for(stdout);
-	struct view *view = view_create(job->run, err);
-	int result;
 
-	if (!view)
-		return -1;
-	result = job->report->write(view, &options, stdout, err);
-	view_free(view);
-	return result;
+	return report_write(job->run, job->report, &options, stdout, err);
 }
 
 /* 5 when a series has no valid trial or a host was out of reach, else 0. */

@@ -10,7 +10,7 @@
 #define HELP_COLUMNS 80
 
 static const struct command commands[] = {
-	{"run", "TOPOLOGY", "measure every segment and the whole path, name the bottleneck", NULL,
+	{"run", "TOPOLOGY", "measure each segment and the whole path; name the bottleneck", cmd_run,
 		{arguments_selection, arguments_run}, NULL},
 	{"plan", "TOPOLOGY", "print what run would do; touches no host", cmd_plan,
 		{arguments_selection, arguments_plan}, NULL},

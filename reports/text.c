@@ -114,7 +114,7 @@ char *text_fit(const char *text, size_t columns)
 	return result;
 }
 
-/* One word that holds no space and no newline, escaped; returns its columns. */
+/* One word that holds no newline, escaped; returns its columns. */
 static size_t print_word(FILE *out, const char *word, size_t length)
 {
 	char shown[ESCAPE_MAX + 1];
@@ -130,6 +130,31 @@ static size_t print_word(FILE *out, const char *word, size_t length)
 	return width;
 }
 
+/* A number and its unit stay on one line. */
+static bool is_unit(const char *text)
+{
+	static const char *const units[] = {"%", "Mbit/s", "Gbit/s", "kbit/s", "bit/s", "ms", "s"};
+
+	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++) {
+		size_t length = strlen(units[i]);
+
+		if (strncmp(text, units[i], length) == 0 &&
+			(!text[length] || strchr(" \n.,;:)", text[length])))
+			return true;
+	}
+	return false;
+}
+
+static size_t word_length(const char *text)
+{
+	size_t length = strcspn(text, " \n");
+
+	while (text[length] == ' ' && length && text[length - 1] >= '0' &&
+		text[length - 1] <= '9' && is_unit(text + length + 1))
+		length += 1 + strcspn(text + length + 1, " \n");
+	return length;
+}
+
 void text_wrap(FILE *out, const char *first, const char *rest, size_t columns, const char *text)
 {
 	size_t width = text_width(first);
@@ -137,7 +162,7 @@ void text_wrap(FILE *out, const char *first, const char *rest, size_t columns, c
 
 	fputs(first, out);
 	while (*text) {
-		size_t length = strcspn(text, " \n"), word = print_word(NULL, text, length);
+		size_t length = word_length(text), word = print_word(NULL, text, length);
 
 		if (begun && length && width + 1 + word > columns) {
 			fprintf(out, "\n%s", rest);

@@ -23,8 +23,8 @@ char *text_fit(const char *text, size_t columns);
 
 /*
  * Prints text escaped (a newline in it begins a new line), broken at spaces so that no line is
- * wider than `columns` unless a single word is. The first line begins with `first`, the others
- * with `rest`, both counted.
+ * wider than `columns` unless a single word is; a number and its unit are one word. The first line
+ * begins with `first`, the others with `rest`, both counted.
  */
 void text_wrap(FILE *out, const char *first, const char *rest, size_t columns, const char *text);
 

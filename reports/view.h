@@ -86,9 +86,9 @@ const struct view_row *view_find_row(const struct view_group *group, const char 
 const struct topology_path *view_find_path(const struct view *view, const char *path);
 
 /*
- * Numbers as text; each returns buffer, "-" for NaN. Three significant digits, at least one decimal
- * below 100: 0.0123, 5.36, 29.7, 941, 8990. Rates are always in Mbit/s, so that no two numbers of
- * a report differ in their unit.
+ * Numbers as text; each returns buffer, "-" for NaN. At least three significant digits, at least
+ * one decimal below 100: 0.0123, 5.36, 29.7, 941, 8986. In tables rates are always in Mbit/s, in
+ * sentences their unit is written out (Mbit/s from 1 to 9999).
  */
 const char *view_format_rate(double bits_per_second, char *buffer, size_t size); /* "94.4 Mbit/s" */
 const char *view_format_mbit(double bits_per_second, char *buffer, size_t size); /* "94.4" */

@@ -19,7 +19,7 @@ const char *view_format_number(double number, char *buffer, size_t size)
 	snprintf(rounded, sizeof(rounded), "%.2e", number);
 	exponent = strchr(rounded, 'e');
 	decimals = 2 - (exponent ? atoi(exponent + 1) : 0);
-	snprintf(buffer, size, "%.*f", decimals < 0 ? 0 : decimals, strtod(rounded, NULL));
+	snprintf(buffer, size, "%.*f", decimals < 0 ? 0 : decimals, number);
 	return buffer;
 }
 
@@ -30,11 +30,12 @@ const char *view_format_mbit(double bits_per_second, char *buffer, size_t size)
 
 const char *view_format_rate(double bits_per_second, char *buffer, size_t size)
 {
-	char number[32];
-
-	snprintf(buffer, size, "%s Mbit/s",
-		view_format_mbit(bits_per_second, number, sizeof(number)));
-	return buffer;
+	if (!isfinite(bits_per_second)) {
+		snprintf(buffer, size, "-");
+		return buffer;
+	}
+	/* The words of a verdict's reasons: one page must not give one rate two faces. */
+	return verdict_rate(bits_per_second, buffer, size);
 }
 
 const char *view_format_confidence(double confidence, char *buffer, size_t size)

@@ -65,4 +65,10 @@ const char *verdict_kind_name(enum verdict_kind kind);
 const char *verdict_grade_name(enum verdict_grade grade);
 const char *verdict_qualifier_name(enum verdict_qualifier qualifier);
 
+/*
+ * "94.4 Mbit/s", as reasons and reports write it: at least three significant digits, whole from 100
+ * on. Returns buffer.
+ */
+const char *verdict_rate(double bits_per_second, char *buffer, size_t size);
+
 #endif

@@ -1,10 +1,10 @@
 #include "trial.h"
 
 #include <stdio.h>
-#include <time.h>
 
 #include <cjson/cJSON.h>
 
+#include "clock.h"
 #include "record.h"
 #include "witness.h"
 
@@ -34,14 +34,6 @@ static const char *host_name(const struct trial *trial, const struct segment_end
 	return end->end ? trial->plan->topology->hosts[end->host].name : NULL;
 }
 
-static void utc_now(char *buffer, size_t size)
-{
-	time_t now = time(NULL);
-	struct tm utc;
-
-	strftime(buffer, size, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
-}
-
 static struct cJSON *make_record(
 	const struct trial *trial, const char *started, const struct error *cause)
 {
@@ -68,9 +60,9 @@ static struct cJSON *make_record(
 
 struct cJSON *trial_refuse(const struct trial *trial, const struct error *cause)
 {
-	char started[32];
+	char started[CLOCK_UTC_SIZE];
 
-	utc_now(started, sizeof(started));
+	clock_utc(started);
 	return make_record(trial, started, cause);
 }
 
@@ -148,10 +140,10 @@ int trial_run(struct fleet *fleet, const struct trial *trial, struct cJSON **ret
 	const struct plan_segment *planned = &trial->plan->segments[trial->series->segment];
 	struct error cause = {0};
 	struct witness *witness;
-	char started[32];
+	char started[CLOCK_UTC_SIZE];
 	int result = -1;
 
-	utc_now(started, sizeof(started));
+	clock_utc(started);
 	witness = witness_begin(fleet, topology, &topology->paths[planned->path],
 		topology->tests[trial->series->test].omit, &cause);
 	if (witness)

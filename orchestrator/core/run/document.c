@@ -56,7 +56,8 @@ struct run *run_create(const struct topology *topology, uint64_t seed, const cha
 	filled = run && document && cJSON_AddStringToObject(document, "format", RUN_FORMAT) &&
 		 cJSON_AddNumberToObject(document, "version", RUN_VERSION) &&
 		 cJSON_AddStringToObject(document, "orch", ORCH_VERSION) &&
-		 cJSON_AddStringToObject(document, "name", topology->name) &&
+		 cJSON_AddStringToObject(
+			 document, "name", topology->name ? topology->name : "run") &&
 		 cJSON_AddStringToObject(document, "label", label ? label : "") &&
 		 cJSON_AddStringToObject(document, "started", started) &&
 		 cJSON_AddNullToObject(document, "finished") &&

@@ -108,7 +108,7 @@ static int take_lines(struct run *run, const struct text *text, const char *at, 
 		const char *newline = memchr(at, '\n', (size_t)(text->end - at));
 		const char *line_end = newline ? newline : text->end, *stop = at;
 		const char *next = skip_space(line_end, text->end);
-		cJSON *trial = cJSON_ParseWithLengthOpts(at, (size_t)(line_end - at), &stop, false);
+		cJSON *trial = cJSON_ParseWithLengthOpts(at, (size_t)(line_end - at), &stop, 0);
 
 		if (trial && skip_space(stop, line_end) < line_end) {
 			cJSON_Delete(trial);
@@ -183,8 +183,8 @@ static struct run *parse_text(const struct text *text, struct error *err)
 		error_set(err, ERROR_SYSTEM, text->file, "out of memory");
 		return NULL;
 	}
-	run->document = cJSON_ParseWithLengthOpts(
-		text->start, (size_t)(text->end - text->start), &stop, false);
+	run->document =
+		cJSON_ParseWithLengthOpts(text->start, (size_t)(text->end - text->start), &stop, 0);
 	if (!run->document) {
 		fail_json(text, stop, err);
 		goto failed;

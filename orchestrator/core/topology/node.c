@@ -106,7 +106,7 @@ static int check_properties(struct builder *builder, struct topology_mark mark,
 			(const char *)anchor);
 	if (tag)
 		return place_fail(builder->err, builder->file, mark,
-			"tags (%.20s) are not supported; leave it out", (const char *)tag);
+			"tags (%.40s) are not supported; leave it out", (const char *)tag);
 	return 0;
 }
 

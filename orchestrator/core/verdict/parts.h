@@ -52,7 +52,6 @@ bool verdict_reason(struct verdict *verdict, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 bool verdict_add_segment(struct verdict *verdict, const char *name);
 bool verdict_add_host(struct verdict *verdict, const char *name);
-const char *verdict_rate(double bits_per_second, char *buffer, size_t size);
 /* "24.0 % below" of a difference in logs. */
 const char *verdict_shift(double difference, char *buffer, size_t size);
 /* "-1.0 to +0.2 %" */

@@ -9,8 +9,8 @@
 #include <cmocka.h>
 
 #include "published.h"
-#include "stats/parts.h"
 #include "stats.h"
+#include "stats/parts.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 

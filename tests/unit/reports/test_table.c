@@ -146,7 +146,7 @@ static void test_numbers_and_link(void **state)
 		"\nforward  pc1 -- wan 95.7 -> router == wlan 24.2 => pc2\n"
 		"forward: wlan limits the path: 24.2 Mbit/s, confirmed, confidence 99.8 "
 		"%.\n"
-		"  Qualifier agrees: the path end to end carries as much (24.1 Mbit/s).\n"
+		"  Agrees: the path end to end carries as much (24.1 Mbit/s).\n"
 		"  - wan carries at least 3.78 times as much as wlan in each of the three "
 		"rounds,\n    which is far");
 	assert_says(text, "\nreverse  pc1 <- wan 95.7 -- router <- wlan 24.2 -- pc2\n");
@@ -216,8 +216,8 @@ static void test_every_verdict(void **state)
 			 .slowest_segment = wlan,
 			 .rounds_needed = 23},
 			"inconclusive: what limits the path is not settled; the slowest segment "
-			"seen is wlan (24.2 Mbit/s).\n"
-			"  About 23 rounds would settle it: orch run TOPOLOGY --trials 23"},
+			"seen is wlan (24.2 Mbit/s). "
+			"About 23 rounds would settle it: orch run TOPOLOGY --trials 23"},
 		{{.kind = VERDICT_INCONCLUSIVE, .confidence = (double)NAN, .rounds_needed = -1},
 			"More rounds will not settle it at this margin"},
 	};
@@ -255,6 +255,23 @@ static void test_hosts(void **state)
 	assert_says(text, "  router: mips, 1 CPU, build 7\n");
 	assert_says(text, "  pc2: unknown CPU, Linux 6.1\n");
 	assert_says(text, "  pc1 and pc2 share one machine: CPU shares are the whole machine's.\n");
+	free(text);
+	view_free(view);
+	run_free(run);
+}
+
+static void test_hosts_alike_are_said_once(void **state)
+{
+#define LAB_HOST(name) "\"" name "\":{\"kernel\":\"6.1.0\",\"arch\":\"x86_64\",\"boot_id\":\"a\"}"
+	struct run *run =
+		make_run(LAB_HOST("pc1") "," LAB_HOST("router") "," LAB_HOST("pc2"), "wlan", "");
+	struct view *view = make_view(run);
+	char *text = draw(view, false, 80);
+
+	(void)state;
+	assert_says(text, "  pc1, router and pc2: x86_64, Linux 6.1.0\n"
+			  "  pc1, router and pc2 share one machine: CPU shares are the whole "
+			  "machine's.\n");
 	free(text);
 	view_free(view);
 	run_free(run);
@@ -383,6 +400,7 @@ int main(void)
 		cmocka_unit_test(test_numbers_and_link),
 		cmocka_unit_test(test_every_verdict),
 		cmocka_unit_test(test_hosts),
+		cmocka_unit_test(test_hosts_alike_are_said_once),
 		cmocka_unit_test(test_failures_proof_and_notes),
 		cmocka_unit_test(test_hostile_words),
 		cmocka_unit_test(test_widths),

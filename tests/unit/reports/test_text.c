@@ -114,6 +114,9 @@ static void test_wrap(void **state)
 	check_wrap("a\nb", 20, "- a\n  b\n");
 	check_wrap("a   b", 20, "- a b\n");
 	check_wrap("", 20, "- \n");
+	check_wrap("over 99.9 %. yes", 11, "- over\n  99.9 %.\n  yes\n");
+	check_wrap("at 24.1 Mbit/s now", 12, "- at\n  24.1 Mbit/s\n  now\n");
+	check_wrap("a sail", 5, "- a\n  sail\n");
 	check_wrap("x\033y", 20, "- x\\x1by\n");
 }
 

@@ -1,0 +1,39 @@
+/* What a `listen` or `connect` request asks for, checked. */
+#ifndef TRIAL_OPTIONS_H
+#define TRIAL_OPTIONS_H
+
+#include <net/if.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/socket.h>
+
+#include "wire.h"
+
+enum {
+	TRIAL_TOKEN_SIZE = 16,
+	TRIAL_STREAMS_MAX = 64,
+	TRIAL_INTERVALS_MAX = 4096,
+	TRIAL_UNSET = -1, /* an option that was not asked for keeps the kernel's default */
+};
+
+struct trial_options {
+	bool listens, sends;
+	unsigned char token[TRIAL_TOKEN_SIZE];
+	int family;			     /* AF_INET or AF_INET6 */
+	struct sockaddr_storage local, peer; /* port 0 in local */
+	socklen_t address_size;
+	char interface[IFNAMSIZ]; /* empty: none */
+	char congestion[16];	  /* empty: default */
+	int64_t port, port_last, to_port;
+	int64_t streams;
+	int64_t duration_ms, omit_ms, interval_ms, setup_ms, stall_ms;
+	int64_t block, window, mss, dscp;
+	int64_t pacing; /* bit/s of all streams together */
+};
+
+/* Returns NULL, or a message for `code=bad` that says which key is wrong. */
+const char *trial_options_read(
+	const struct wire_record *request, bool listens, struct trial_options *ret);
+
+#endif

@@ -1,0 +1,37 @@
+/* The sockets of a trial: bound to its address and device, with its options. */
+#ifndef TRIAL_SOCKET_H
+#define TRIAL_SOCKET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "trial_options.h"
+
+/*
+ * A non-blocking socket that is bound to the device (*ret_bound says whether the kernel permitted
+ * it) and has the options that must be set before connecting. Returns it, or -errno with *ret_what
+ * saying what failed.
+ */
+int trial_socket_open(const struct trial_options *options, bool *ret_bound, const char **ret_what);
+
+/* Listens on the first free port of the range. Returns the port, or -errno. */
+int trial_socket_listen(int fd, const struct trial_options *options, const char **ret_what);
+
+/* Binds the local address and begins to connect. Returns 0 or -errno. */
+int trial_socket_connect(int fd, const struct trial_options *options, const char **ret_what);
+
+/* 0 when a begun connection stands, -EINPROGRESS while it does not, or -errno. */
+int trial_socket_connected(int fd);
+
+/* What the kernel granted on a connected socket. */
+struct trial_grants {
+	int mss, send_buffer, receive_buffer; /* bytes */
+	char congestion[16];
+};
+
+void trial_socket_describe(int fd, struct trial_grants *ret);
+
+/* Makes a connected socket ready for its data thread: blocking, and closing with a reset. */
+void trial_socket_arm(int fd);
+
+#endif
