@@ -3,6 +3,7 @@
 Release build only (meson leaves it out of sanitizer builds). Whole-process times are upper bounds:
 they hold everything that orch does.
 """
+import json
 import os
 import pathlib
 import re
@@ -39,8 +40,12 @@ class Costs(unittest.TestCase):
     def run_once(self, *arguments):
         begun = time.monotonic()
         done = orch("run", HOME, "-o", self.file, *arguments)
+        wall = time.monotonic() - begun
         self.assertEqual(done.returncode, 0, done.stderr)
-        return time.monotonic() - begun
+        # a failed trial is a short one
+        trials = json.loads(pathlib.Path(self.file).read_text())["trials"]
+        self.assertEqual([t["error"] for t in trials if not t["ok"]], [])
+        return wall
 
     def test_start(self):
         """Three hosts reached, agents uploaded and ready, one short trial: median of five."""
