@@ -5,6 +5,11 @@
 #include "hello.h"
 #include "netlink.h"
 
+/* linux/if.h has it, but collides with net/if.h; glibc's lacks it. */
+#ifndef IFF_LOWER_UP
+#define IFF_LOWER_UP 0x10000
+#endif
+
 enum { LINKS_MAX = 1024 };
 
 static struct hello_link *add_link(struct hello_links *links)

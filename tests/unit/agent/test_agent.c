@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -8,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
 #include <time.h>
@@ -348,6 +350,79 @@ static void tells_differences(void **state)
 	assert_int_equal(system(command), 0);
 }
 
+/* With a delay, CPU times count from the second look: what came before it goes away. */
+static void leaves_omitted_time_out(void **state)
+{
+	char root[] = "/tmp/orch-test-agent-XXXXXX", command[64];
+	struct driven agent;
+	int64_t user, window_us, deadline = now_ms() + DRIVEN_PATIENCE_MS;
+	uint32_t id = 2;
+
+	(void)state;
+	assert_non_null(mkdtemp(root));
+	write_file(root, "/proc/stat", "cpu0 100 10 50 1000 30 1 2 3 0 0\n");
+	driven_start(&agent, "--root", root);
+	driven_say(&agent, "1 evidence op=begin delay_ms=300 interfaces=lo");
+	driven_await(&agent, 1, "ok");
+	write_file(root, "/proc/stat", "cpu0 170 10 50 1000 30 1 2 3 0 0\n");
+	do {
+		driven_say(&agent, "%u evidence op=read", id);
+		driven_await(&agent, id, "cpu");
+		user = driven_number(&agent, "user");
+		assert_true(user == 70 || user == 0);
+		driven_await(&agent, id, "ok");
+		window_us = driven_number(&agent, "window_us");
+		id++;
+	} while (user != 0 && now_ms() < deadline);
+	assert_int_equal(user, 0);
+	assert_true(window_us < 300000);
+	driven_stop(&agent);
+	snprintf(command, sizeof(command), "rm -r %s", root);
+	assert_int_equal(system(command), 0);
+}
+
+static void send_datagram(size_t size)
+{
+	static const char bytes[2000];
+	struct sockaddr_in address = {
+		.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	socklen_t length = sizeof(address);
+	int fd = socket(AF_INET, SOCK_DGRAM, 0);
+
+	assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+	assert_int_equal(getsockname(fd, (struct sockaddr *)&address, &length), 0);
+	assert_int_equal(
+		sendto(fd, bytes, size, 0, (struct sockaddr *)&address, length), (ssize_t)size);
+	close(fd);
+}
+
+static void counts_the_interface(void **state)
+{
+	struct driven agent;
+	bool seen = false;
+
+	(void)state;
+	driven_start(&agent, NULL, NULL);
+	driven_say(&agent, "1 evidence op=begin delay_ms=0 interfaces=lo");
+	driven_await(&agent, 1, "ok");
+	send_datagram(1000);
+	driven_say(&agent, "2 evidence op=end");
+	for (driven_read(&agent); strcmp(agent.record.type, "ok") != 0; driven_read(&agent)) {
+		if (strcmp(agent.record.type, "counters") != 0 ||
+			strcmp(driven_text(&agent, "interface"), "lo") != 0)
+			continue;
+		seen = true;
+		assert_true(driven_number(&agent, "tx_bytes") >= 1000);
+		/* What loopback sends, it receives. */
+		assert_int_equal(
+			driven_number(&agent, "rx_bytes"), driven_number(&agent, "tx_bytes"));
+		assert_int_equal(
+			driven_number(&agent, "rx_packets"), driven_number(&agent, "tx_packets"));
+	}
+	assert_true(seen);
+	driven_stop(&agent);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -363,6 +438,8 @@ int main(void)
 		cmocka_unit_test(bounds_a_command),
 		cmocka_unit_test(takes_its_children_along),
 		cmocka_unit_test(tells_differences),
+		cmocka_unit_test(leaves_omitted_time_out),
+		cmocka_unit_test(counts_the_interface),
 	};
 
 	signal(SIGPIPE, SIG_IGN);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -375,14 +376,18 @@ static void refuses_bad_trials(void **state)
 	driven_stop(&agent);
 }
 
-/* The bar for a small router: under 2 MB with one stream running (release builds). */
+/* The bars for a small router (release builds): a file under 150 KB, and under 2 MB of memory with
+ * one stream running. */
 static void stays_small(void **state)
 {
 	struct pair pair;
+	struct stat binary;
 
 	(void)state;
 	if (getenv("AGENT_SANITIZED"))
 		skip();
+	assert_int_equal(stat(getenv("AGENT"), &binary), 0);
+	assert_in_range(binary.st_size, 1, 150000);
 	pair_start(&pair);
 	listen_with(&pair, "receive", long_trial);
 	connect_with(&pair, "send", TOKEN, long_trial);
