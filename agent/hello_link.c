@@ -5,7 +5,7 @@
 #include "hello.h"
 #include "netlink.h"
 
-/* musl's net/if.h has it; glibc's has not, and linux/if.h cannot stand beside either. */
+/* linux/if.h has it, but collides with net/if.h; glibc's lacks it. */
 #ifndef IFF_LOWER_UP
 #define IFF_LOWER_UP 0x10000
 #endif

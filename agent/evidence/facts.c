@@ -126,10 +126,13 @@ static void say_numbered(const char *root, const char *before, const char *after
 {
 	for (int i = 0; i < most; i++) {
 		char path[FILES_PATH_MAX];
-		const char digits[3] = {(char)('0' + (i < 10 ? i : i / 10)),
-			i < 10 ? '\0' : (char)('0' + i % 10), '\0'};
+		char digits[3] = {(char)('0' + i % 10)};
 		int64_t number;
 
+		if (i >= 10) {
+			digits[0] = (char)('0' + i / 10);
+			digits[1] = (char)('0' + i % 10);
+		}
 		if (!files_join(path, sizeof(path), root, before, digits, after, NULL) ||
 			!files_exist(path))
 			return;
