@@ -62,7 +62,8 @@ static const struct mistake document_mistakes[] = {
 	{HEAD LINKS, "home.yaml:1:1", "the topology needs \"hosts: {NAME: {...}}\""},
 	{HEAD HOSTS, "home.yaml:1:1",
 		"the topology needs \"links: [{name: ..., a: ..., b: ...}]\""},
-	{"orch: 2\n", "home.yaml:1:7", "orch must be 1 to 1, not 2"},
+	{"orch: 2\n", "home.yaml:1:7",
+		"format 2 is not known to this version of orch; it reads \"orch: 1\""},
 	{"orch: 1\nname: ../x\n", "home.yaml:2:7",
 		"\"../x\" cannot name anything; use up to 64 of A-Z a-z 0-9 . _ - and begin with a "
 		"letter or digit"},
