@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <getopt.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,10 +9,12 @@
 #include <time.h>
 
 #include "nearest.h"
+#include "units.h"
 
 #define OPTION_MAX	 32
 #define TRIALS_MAX	 1000
-#define DURATION_MS_MAX	 86400e3
+#define DURATION_MS_MIN	 100
+#define DURATION_MS_MAX	 3600000
 #define SEED_MAX	 9007199254740991ull /* 2^53 - 1: exact in the run file */
 #define DRAWN_SEED_BELOW 1000000u	     /* short enough to be typed again */
 
@@ -72,25 +73,16 @@ static int set_seed(void *into, const char *value, struct error *err)
 
 static int set_duration(void *into, const char *value, struct error *err)
 {
-	static const struct {
-		const char *name;
-		double ms;
-	} units[] = {{"", 1e3}, {"s", 1e3}, {"ms", 1}, {"min", 60e3}};
 	struct run_arguments *arguments = into;
-	size_t digits = strspn(value, "0123456789.");
-	char *end = NULL;
-	double number = digits ? strtod(value, &end) : 0;
+	int64_t duration;
 
-	for (size_t i = 0; end == value + digits && i < sizeof(units) / sizeof(*units); i++) {
-		double ms = number * units[i].ms;
-
-		if (strcmp(end, units[i].name) != 0 || ms < 1 || ms > DURATION_MS_MAX)
-			continue;
-		arguments->duration = llround(ms);
-		return 0;
-	}
-	return error_set(err, ERROR_USAGE, NULL,
-		"\"%.40s\" is not a time up to a day (10, 0.5, 500ms, 2min)", value);
+	if (units_parse_seconds(value, &duration, err) < 0)
+		return -1;
+	if (duration < DURATION_MS_MIN || duration > DURATION_MS_MAX)
+		return error_set(
+			err, ERROR_USAGE, NULL, "\"%.40s\" is not between 100ms and 1h", value);
+	arguments->duration = duration;
+	return 0;
 }
 
 static int set_test(void *into, const char *value, struct error *err)

@@ -139,30 +139,11 @@ static int explain_failure(
 	return 0;
 }
 
-/* The host that the topology makes the listener of this segment, or TOPOLOGY_NO_HOST for auto. */
-static size_t wanted_listener(const struct plan *plan, const struct plan_segment *planned)
-{
-	const struct topology_path *path = &plan->topology->paths[planned->path];
-	const struct topology_link *link = &plan->topology->links[path->links[planned->first]];
-
-	if (planned->kind != PLAN_LINK)
-		return path->listen;
-	switch (link->listen) {
-	case TOPOLOGY_LISTEN_A:
-		return link->a.host;
-	case TOPOLOGY_LISTEN_B:
-		return link->b.host;
-	case TOPOLOGY_LISTEN_AUTO:
-		break;
-	}
-	return TOPOLOGY_NO_HOST;
-}
-
 int settle_listener(const struct plan *plan, const struct plan_series *series,
 	struct segment *segment, struct fleet *fleet, struct error *err)
 {
 	const struct segment_end *ends[] = {&segment->near, &segment->far};
-	size_t wanted = wanted_listener(plan, &plan->segments[series->segment]), count = 0;
+	size_t wanted = plan_listener(plan, &plan->segments[series->segment]), count = 0;
 	struct attempt attempts[2];
 
 	for (size_t i = 0; i < 2; i++) {

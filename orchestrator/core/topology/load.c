@@ -15,10 +15,25 @@ struct document {
 	const struct node *lab, *hosts, *links, *path, *paths, *listen, *tests, *verdict, *expect;
 };
 
+static int read_format(
+	struct reader *reader, const struct field *field, const struct node *value, void *target)
+{
+	int version = 0;
+
+	if (reader_int(reader, field, value, &version) < 0)
+		return -1;
+	if (version != 1)
+		return reader_fail(reader, value->mark,
+			"format %d is not known to this version of orch; it reads \"orch: 1\"",
+			version);
+	*(int *)target = version;
+	return 0;
+}
+
 #define TOP(member) offsetof(struct document, member)
 
 static const struct field top_fields[] = {
-	{"orch", reader_int, TOP(orch), 1, 1},
+	{"orch", read_format, TOP(orch), 0, 1000},
 	{"name", reader_name, TOP(name)},
 	{"lab", reader_node, TOP(lab), .takes_null = true},
 	{"hosts", reader_node, TOP(hosts)},

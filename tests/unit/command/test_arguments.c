@@ -99,7 +99,7 @@ static void test_times(void **state)
 		{"run a --duration 10s", 10000},
 		{"run a --duration 250ms", 250},
 		{"run a --duration 2min", 120000},
-		{"run a --duration 86400", 86400000},
+		{"run a --duration 1h", 3600000},
 	};
 
 	(void)state;
@@ -135,7 +135,7 @@ static void test_bad_lines(void **state)
 		{"run a --duration inf", ERROR_USAGE, "--duration"},
 		{"run a --duration -1", ERROR_USAGE, "--duration"},
 		{"run a --duration 0x10", ERROR_USAGE, "--duration"},
-		{"run a --duration 86401", ERROR_USAGE, "--duration"},
+		{"run a --duration 3601", ERROR_USAGE, "--duration"},
 		{"run a --direction up", ERROR_USAGE, "--direction: \"up\""},
 		{"run a --expect wlan", ERROR_USAGE, "KEY=VALUE"},
 		{"run a --expect =wlan", ERROR_USAGE, "KEY=VALUE"},

@@ -43,6 +43,8 @@ static const struct mistake document_mistakes[] = {
 		"merge keys (<<) are not supported; write the keys out"},
 	{HEAD "hosts: !!map {pc1: {}}\n", "home.yaml:3:8",
 		"tags (tag:yaml.org,2002:map) are not supported; leave it out"},
+	{"# x\n%TAG ! tag:x,2000:\n---\n" FULL, "home.yaml:2:1",
+		"tags (%TAG) are not supported; leave it out"},
 	{HEAD "trials: !int 5\n", "home.yaml:3:9", "tags (!int) are not supported; leave it out"},
 	{HEAD "links: &l [1]\n", "home.yaml:3:8",
 		"anchors (&l) are not supported; write the value out in each place"},
@@ -60,7 +62,8 @@ static const struct mistake document_mistakes[] = {
 	{HEAD LINKS, "home.yaml:1:1", "the topology needs \"hosts: {NAME: {...}}\""},
 	{HEAD HOSTS, "home.yaml:1:1",
 		"the topology needs \"links: [{name: ..., a: ..., b: ...}]\""},
-	{"orch: 2\n", "home.yaml:1:7", "orch must be 1 to 1, not 2"},
+	{"orch: 2\n", "home.yaml:1:7",
+		"format 2 is not known to this version of orch; it reads \"orch: 1\""},
 	{"orch: 1\nname: ../x\n", "home.yaml:2:7",
 		"\"../x\" cannot name anything; use up to 64 of A-Z a-z 0-9 . _ - and begin with a "
 		"letter or digit"},
@@ -442,6 +445,23 @@ static void test_hostile_size(void **state)
 		"more than 20000 values in one file");
 }
 
+static void test_many_directives(void **state)
+{
+	size_t size = 1 << 20, used = 0, i;
+	char *text = malloc(size);
+	struct error err = {0};
+	double start = cpu_seconds();
+
+	(void)state;
+	assert_non_null(text);
+	for (i = 0; used < size - 64; i++)
+		used += (size_t)snprintf(text + used, size - used, "%%TAG !a%zu! b\n", i);
+	assert_null(topology_load(text, used, "home.yaml", TOPOLOGY_FILE, &err));
+	assert_true(cpu_seconds() - start < 2);
+	assert_string_equal(err.where, "home.yaml:1:1");
+	free(text);
+}
+
 /* Thousands of distinct keys, also with two of them equal, take no quadratic time. */
 static void test_many_keys(void **state)
 {
@@ -480,6 +500,7 @@ int main(void)
 		cmocka_unit_test(test_path_mistakes),
 		cmocka_unit_test(test_test_mistakes),
 		cmocka_unit_test(test_hostile_size),
+		cmocka_unit_test(test_many_directives),
 		cmocka_unit_test(test_many_keys),
 		cmocka_unit_test(test_without_error),
 	};

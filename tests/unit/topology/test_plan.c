@@ -255,6 +255,27 @@ static void test_filter_refusals(void **state)
 		"nothing is left to measure; drop --test, --segment or --direction");
 }
 
+/* A hundred thousand rounds of 14 series are allowed; of 42 their order would not fit. */
+static void test_too_many_trials(void **state)
+{
+	static const char text[] =
+		HEAD "links:\n" AB BC CD DE "tests: [tcp: , tcp: {name: x}, tcp: {name: y}]\n";
+	struct topology *topology = load_text(text, TOPOLOGY_FILE);
+	static const char *const tcp[] = {"tcp"};
+	const struct plan_filter filter = {.tests = tcp, .test_count = 1};
+	struct error err = {0};
+	struct plan *plan;
+
+	(void)state;
+	topology->trials = 100000;
+	plan = build(topology, &filter);
+	assert_int_equal(plan->duration_ms, INT64_C(100000) * 14 * 10000);
+	plan_free(plan);
+	assert_null(plan_build(topology, NULL, &err));
+	assert_string_equal(err.message, "42 trials a round and 100000 rounds are too many");
+	topology_free(topology);
+}
+
 struct unbuilt {
 	const char *text;
 	const char *where;
@@ -356,6 +377,7 @@ int main(void)
 		cmocka_unit_test(test_fair_order),
 		cmocka_unit_test(test_filter),
 		cmocka_unit_test(test_filter_refusals),
+		cmocka_unit_test(test_too_many_trials),
 		cmocka_unit_test(test_unbuilt),
 		cmocka_unit_test(test_unused_is_not_refused),
 	};
