@@ -8,75 +8,8 @@
 
 #include <cmocka.h>
 
-#include "made.h"
+#include "decided.h"
 #include "published.h"
-#include "verdict.h"
-
-struct decided {
-	struct run *run;
-	struct verdicts *verdicts;
-	const struct verdict *first;
-};
-
-static struct decided decide(cJSON *document)
-{
-	struct decided result = {.run = made_run(document)};
-
-	result.verdicts = verdict_decide(result.run, NULL);
-	assert_non_null(result.verdicts);
-	assert_true(result.verdicts->count > 0);
-	result.first = &result.verdicts->items[0];
-	return result;
-}
-
-static void forget(struct decided *decided)
-{
-	verdict_free(decided->verdicts);
-	run_free(decided->run);
-}
-
-static bool says(const struct verdict *verdict, const char *part)
-{
-	size_t i;
-
-	for (i = 0; i < verdict->reason_count; i++)
-		if (strstr(verdict->reasons[i], part))
-			return true;
-	for (i = 0; i < verdict->reason_count; i++)
-		print_message("  reason: %s\n", verdict->reasons[i]);
-	return false;
-}
-
-static cJSON *two_links(const double *wired, const double *wireless, const double *whole, size_t n,
-	bool interleaved)
-{
-	cJSON *document = made_document(MADE_TWO_LINKS);
-
-	made_add(document, "wired", wired, n, interleaved);
-	made_add(document, "wireless", wireless, n, interleaved);
-	made_add(document, "path", whole, n, interleaved);
-	return document;
-}
-
-/* n values around a level, a few tenths of a per cent apart, in an order of the level's own. */
-static void around(double level, double *values, size_t n)
-{
-	static const double steps[] = {0, .004, -.003, .001, -.005, .002, -.001, .005, -.004, .001};
-	size_t i;
-
-	for (i = 0; i < n; i++)
-		values[i] = level * (1 + steps[(3 * i + (size_t)level / 10) % 10]);
-}
-
-static cJSON *levels(double wired, double wireless, double whole)
-{
-	double a[10], b[10], e[10];
-
-	around(wired, a, 10);
-	around(wireless, b, 10);
-	around(whole, e, 10);
-	return two_links(a, b, e, 10, true);
-}
 
 static void test_published(void **state)
 {
@@ -112,79 +45,6 @@ static void test_published_wifi_margin(void **state)
 	assert_int_equal(d.first->kind, VERDICT_LINK);
 	assert_true(fabs(d.first->confidence - .9996) < 5e-5);
 	forget(&d);
-}
-
-static void add_core(cJSON *trial, const char *host, double busy)
-{
-	cJSON *hosts = cJSON_GetObjectItem(trial, "hosts"), *entry, *core;
-
-	if (!hosts)
-		hosts = cJSON_AddObjectToObject(trial, "hosts");
-	entry = cJSON_AddObjectToObject(hosts, host);
-	core = cJSON_CreateObject();
-	cJSON_AddNumberToObject(core, "busy", busy);
-	cJSON_AddNumberToObject(core, "softirq", busy / 2);
-	cJSON_AddItemToArray(cJSON_AddArrayToObject(entry, "cores"), core);
-}
-
-static void test_none_found(void **state)
-{
-	static const double sets[][3] = {{300, 350, 940}, {578, 578, 8986}};
-	size_t i, j;
-
-	(void)state;
-	for (i = 0; i < 2; i++) {
-		struct decided d = decide(levels(sets[i][0], sets[i][1], sets[i][2]));
-
-		assert_int_equal(d.first->kind, VERDICT_NONE_FOUND);
-		assert_true(isnan(d.first->confidence));
-		assert_int_equal(d.first->segment_count, 0);
-		assert_true(says(d.first, i ? "8986 Mbit/s" : "940 Mbit/s"));
-		assert_true(says(d.first, "router cannot source or sink this fast"));
-		forget(&d);
-	}
-	/* With the router's core full in half of the trials it is the router; in fewer it is not.
-	 */
-	for (i = 4; i <= 5; i++) {
-		cJSON *document = levels(578, 578, 8986);
-		struct decided d;
-
-		for (j = 0; j < 10; j++)
-			add_core(made_trial(document, "path", j), "router", j < i ? .97 : .6);
-		d = decide(document);
-		assert_int_equal(d.first->kind, i == 5 ? VERDICT_FORWARDING : VERDICT_NONE_FOUND);
-		if (i == 5) {
-			assert_int_equal(d.first->grade, VERDICT_CONFIRMED);
-			assert_string_equal(d.first->hosts[0], "router");
-			assert_true(says(d.first, "95 % or more in 5 of 10 end to end trials"));
-		}
-		forget(&d);
-	}
-}
-
-/* A core of a machine that router and pc2 share is no proof against the router. */
-static void test_shared_machine(void **state)
-{
-	static const char *const other_boot[] = {"two", "one"};
-	size_t i, j;
-
-	(void)state;
-	for (i = 0; i < 2; i++) {
-		cJSON *document = levels(95, 95, 50), *hosts, *host;
-		struct decided d;
-
-		hosts = cJSON_AddObjectToObject(document, "hosts");
-		host = cJSON_AddObjectToObject(hosts, "router");
-		cJSON_AddStringToObject(host, "boot_id", "one");
-		host = cJSON_AddObjectToObject(hosts, "pc2");
-		cJSON_AddStringToObject(host, "boot_id", other_boot[i]);
-		for (j = 0; j < 10; j++)
-			add_core(made_trial(document, "path", j), "router", .99);
-		d = decide(document);
-		assert_int_equal(d.first->kind, VERDICT_FORWARDING);
-		assert_int_equal(d.first->grade, i ? VERDICT_SUSPECTED : VERDICT_CONFIRMED);
-		forget(&d);
-	}
 }
 
 static void test_undecided(void **state)
@@ -274,118 +134,6 @@ static void test_suspected(void **state)
 	assert_int_equal(d.first->qualifier, VERDICT_OPEN);
 	assert_true(d.first->rounds_needed != 0);
 	assert_true(says(d.first, "an extra loss of up to 10 % in forwarding is not excluded"));
-	forget(&d);
-}
-
-static void add_interface(cJSON *trial, const char *name, double drops, double speed)
-{
-	cJSON *all = cJSON_GetObjectItem(trial, "interfaces"), *entry, *qdisc;
-
-	if (!all)
-		all = cJSON_AddObjectToObject(trial, "interfaces");
-	entry = cJSON_AddObjectToObject(all, name);
-	qdisc = cJSON_CreateObject();
-	cJSON_AddNumberToObject(qdisc, "drops", drops);
-	cJSON_AddItemToArray(cJSON_AddArrayToObject(entry, "qdisc"), qdisc);
-	if (speed > 0)
-		cJSON_AddNumberToObject(entry, "speed_mbit", speed);
-}
-
-/* Drops that end to end adds confirm; the same drops in the link's own trials do not. */
-static void test_forwarding_drops(void **state)
-{
-	int also_alone;
-	size_t i;
-
-	(void)state;
-	for (also_alone = 0; also_alone <= 1; also_alone++) {
-		cJSON *document = levels(95, 95, 60);
-		struct decided d;
-
-		for (i = 0; i < 10; i++) {
-			add_interface(made_trial(document, "path", i), "router:wlan0", 41, 0);
-			add_interface(made_trial(document, "wireless", i), "router:wlan0",
-				also_alone ? 41 : 2, 0);
-		}
-		d = decide(document);
-		assert_int_equal(d.first->kind, VERDICT_FORWARDING);
-		assert_int_equal(
-			d.first->grade, also_alone ? VERDICT_SUSPECTED : VERDICT_CONFIRMED);
-		if (!also_alone)
-			assert_true(says(d.first,
-				"router:wlan0: 41.0 packets dropped by its queue a trial end to "
-				"end, 2.0 in the trials of wireless alone"));
-		forget(&d);
-	}
-}
-
-static void test_link_evidence(void **state)
-{
-	cJSON *document = levels(940, 94.1, 94.0);
-	struct decided d;
-	size_t i;
-
-	(void)state;
-	for (i = 0; i < 10; i++)
-		add_interface(made_trial(document, "wireless", i), "pc2:wlan0", 0, 100);
-	d = decide(document);
-	assert_int_equal(d.first->kind, VERDICT_LINK);
-	assert_int_equal(d.first->grade, VERDICT_CONFIRMED);
-	assert_true(says(d.first, "negotiated 100 Mbit/s at pc2:wlan0"));
-	forget(&d);
-}
-
-/* The queue that feeds the slow link is at its near end forwards and at its far end in reverse. */
-static void test_queue_in_front(void **state)
-{
-	static const char *const rows[][2] = {{"forward", "router:wlan0"}, {"reverse", "pc2:wlan0"},
-		{"reverse", "router:wlan0"}, {"forward", "router:eth0"}};
-	size_t i, j;
-
-	(void)state;
-	for (i = 0; i < 4; i++) {
-		cJSON *document = levels(95, 24, 24), *trial;
-		struct decided d;
-
-		for (j = 0; j < 10; j++)
-			add_interface(made_trial(document, "path", j), rows[i][1], 12, 0);
-		cJSON_ArrayForEach (trial, cJSON_GetObjectItem(document, "trials"))
-			cJSON_AddStringToObject(trial, "direction", rows[i][0]);
-		d = decide(document);
-		assert_int_equal(d.first->kind, VERDICT_LINK);
-		assert_int_equal(d.first->grade, i < 2 ? VERDICT_CONFIRMED : VERDICT_STATISTICAL);
-		forget(&d);
-	}
-}
-
-static void test_limited_by_core(void **state)
-{
-	cJSON *document = levels(400, 100, 130);
-	struct decided d;
-	size_t i;
-
-	(void)state;
-	for (i = 0; i < 10; i++)
-		add_core(made_trial(document, "wireless", i), "router", .92);
-	d = decide(document);
-	assert_int_equal(d.first->qualifier, VERDICT_ENDPOINT_LIMITED);
-	assert_int_equal(d.first->grade, VERDICT_CONFIRMED);
-	assert_true(says(d.first, "a core of router was at 90 % or more in 10 of 10 wireless"));
-	forget(&d);
-}
-
-static void test_above_wire_speed(void **state)
-{
-	cJSON *document = levels(95, 120, 95);
-	struct decided d;
-	size_t i;
-
-	(void)state;
-	for (i = 0; i < 10; i++)
-		add_interface(made_trial(document, "wireless", i), "router:wlan0", 0, 100);
-	d = decide(document);
-	assert_int_equal(d.first->kind, VERDICT_INCONCLUSIVE);
-	assert_true(says(d.first, "above the 100 Mbit/s negotiated at router:wlan0"));
 	forget(&d);
 }
 
@@ -621,36 +369,6 @@ static void test_no_capacity_test(void **state)
 	run_free(run);
 }
 
-static void test_loss_rtt(void **state)
-{
-	static const struct {
-		double path_rtt;
-		enum verdict_kind kind;
-	} rows[] = {{40000, VERDICT_INCONCLUSIVE}, {300, VERDICT_FORWARDING}};
-	size_t i, j;
-
-	(void)state;
-	for (i = 0; i < 2; i++) {
-		cJSON *document = levels(100, 100, 20);
-		struct decided d;
-
-		for (j = 0; j < 10; j++) {
-			cJSON *trial = made_trial(document, "path", j);
-
-			cJSON_AddNumberToObject(trial, "retransmits", 20);
-			cJSON_AddNumberToObject(trial, "bytes", 25e6);
-			cJSON_AddNumberToObject(trial, "min_rtt_us", rows[i].path_rtt);
-			cJSON_AddNumberToObject(made_trial(document, "wired", j), "min_rtt_us",
-				rows[i].path_rtt / 3);
-			cJSON_AddNumberToObject(made_trial(document, "wireless", j), "min_rtt_us",
-				rows[i].path_rtt / 4);
-		}
-		d = decide(document);
-		assert_int_equal(d.first->kind, rows[i].kind);
-		forget(&d);
-	}
-}
-
 static void test_unmeasured_link(void **state)
 {
 	cJSON *document = made_document(MADE_TWO_LINKS);
@@ -715,17 +433,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_published),
 		cmocka_unit_test(test_published_wifi_margin),
-		cmocka_unit_test(test_none_found),
-		cmocka_unit_test(test_shared_machine),
 		cmocka_unit_test(test_undecided),
 		cmocka_unit_test(test_rounds_needed),
 		cmocka_unit_test(test_simple_kinds),
 		cmocka_unit_test(test_suspected),
-		cmocka_unit_test(test_forwarding_drops),
-		cmocka_unit_test(test_link_evidence),
-		cmocka_unit_test(test_queue_in_front),
-		cmocka_unit_test(test_limited_by_core),
-		cmocka_unit_test(test_above_wire_speed),
 		cmocka_unit_test(test_few_rounds),
 		cmocka_unit_test(test_directions),
 		cmocka_unit_test(test_one_link),
@@ -734,7 +445,6 @@ int main(void)
 		cmocka_unit_test(test_many_links_few_rounds),
 		cmocka_unit_test(test_chain_without_prefixes),
 		cmocka_unit_test(test_no_capacity_test),
-		cmocka_unit_test(test_loss_rtt),
 		cmocka_unit_test(test_unmeasured_link),
 		cmocka_unit_test(test_simulated),
 	};
