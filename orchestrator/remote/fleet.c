@@ -149,7 +149,6 @@ int fleet_pump(struct fleet *fleet, int64_t until, struct error *err)
 	size_t filled;
 	int events;
 
-	begin_waiting(fleet);
 	filled = fill_poll(fleet, &until);
 	events = poll(fleet->fds, filled, deadline_timeout(until));
 	if (events < 0 && errno != EINTR)
@@ -192,7 +191,10 @@ static void give_up_waiting(struct fleet *fleet)
 int fleet_start(struct fleet *fleet, struct error *err)
 {
 	fleet->deadline = deadline_now() + fleet->connect_ms;
-	while (starting(fleet)) {
+	for (;;) {
+		begin_waiting(fleet); /* may end some at once, so it comes before the look */
+		if (!starting(fleet))
+			break;
 		if (fleet_pump(fleet, fleet->deadline, err) < 0)
 			return -1;
 		if (deadline_now() >= fleet->deadline)
@@ -202,29 +204,30 @@ int fleet_start(struct fleet *fleet, struct error *err)
 	return 0;
 }
 
+static bool all_over(const struct fleet *fleet)
+{
+	for (size_t i = 0; i < fleet->count; i++)
+		if (fleet->sessions[i] && session_phase(fleet->sessions[i]) != SESSION_OVER)
+			return false;
+	return true;
+}
+
 /* Gives every agent, and every half-done bootstrap, the chance to leave nothing behind. */
 static void say_bye(struct fleet *fleet)
 {
 	int64_t until = deadline_now() + BYE_MS;
-	bool busy = true;
 
-	fleet->deadline = DEADLINE_NEVER;
 	for (size_t i = 0; i < fleet->count; i++)
 		if (fleet->sessions[i])
 			session_end(fleet->sessions[i]);
-	while (busy && deadline_now() < until) {
-		size_t filled;
+	while (!all_over(fleet) && deadline_now() < until) {
 		int64_t wake = until;
+		size_t filled = fill_poll(fleet, &wake);
 
-		busy = false;
-		filled = fill_poll(fleet, &wake);
 		fleet->fds[0].fd = -1;
 		if (poll(fleet->fds, filled, deadline_timeout(wake)) < 0)
 			filled = 1;
 		step_due(fleet, filled);
-		for (size_t i = 0; i < fleet->count; i++)
-			busy = busy || (fleet->sessions[i] &&
-					       session_phase(fleet->sessions[i]) != SESSION_OVER);
 	}
 }
 

@@ -150,6 +150,7 @@ ssize_t ssh_read(struct transport *transport, void *buffer, size_t size)
 		return -EIO;
 	if (got > 0)
 		return got;
+	drain_errors(ssh); /* there is no end while it holds unread stderr */
 	ssh->output_ended = libssh2_channel_eof(ssh->channel);
 	return ssh->output_ended ? 0 : -EAGAIN;
 }

@@ -35,6 +35,8 @@ void hosts_init(struct hosts *hosts)
 	struct utsname system;
 	const char *family;
 
+	if (!getenv("STAND_IN_AGENT"))
+		fail_msg("run by meson test, which sets STAND_IN_AGENT and AGENT_FOLDER");
 	memset(hosts, 0, sizeof(*hosts));
 	strcpy(hosts->folder, "/tmp/orcht-remote-XXXXXX");
 	assert_non_null(mkdtemp(hosts->folder));

@@ -8,6 +8,7 @@
 
 #include <arpa/inet.h>
 #include <cmocka.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -359,6 +360,80 @@ static void a_refused_port(void **state)
 	hosts_finish(&hosts);
 }
 
+/* An own network namespace, in which every packet is swallowed. */
+static void an_unreachable_address_ends_with_the_deadline(void **state)
+{
+	struct hosts hosts;
+	struct topology_host *host;
+	struct fleet *fleet;
+	int64_t begin;
+	int status;
+	pid_t pid = fork();
+
+	(void)state;
+	if (pid == 0) {
+		if (unshare(CLONE_NEWNET) < 0)
+			_exit(77);
+		hosts_shell("ip link set lo up; ip link add hole type dummy; ip link set hole up; "
+			    "ip address add 192.0.2.1/24 dev hole; "
+			    "ip neighbour add 192.0.2.9 lladdr 02:00:00:00:00:09 dev hole");
+		host = one_host(&hosts, "");
+		free(host->ssh.proxy_command);
+		host->ssh.proxy_command = NULL;
+		ssh_server_set(&host->ssh.host, "192.0.2.9");
+		begin = fleet_now();
+		fleet = hosts_start(&hosts, 700);
+		assert_false(fleet_host_ready(fleet, 0));
+		assert_true(fleet_now() - begin < 2500);
+		assert_says(fleet_host_error(fleet, 0), "connecting to 192.0.2.9 port 22");
+		fleet_free(fleet);
+		hosts_finish(&hosts);
+		_exit(0);
+	}
+	assert_true(pid > 0);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
+		skip();
+	assert_int_equal(status, 0);
+}
+
+/* Dropbear, which drops a session closed in the wrong order. */
+static void dropbear_is_spoken_to(void **state)
+{
+	struct hosts hosts;
+	struct topology_host *host;
+	const char *folder;
+
+	(void)state;
+	if (access("/usr/sbin/dropbear", X_OK) < 0)
+		skip();
+	host = one_host(&hosts, "");
+	folder = hosts.folder;
+	hosts_shell("dropbearkey -t ed25519 -f %s/dropbear_key >%s/dropbear_public 2>/dev/null",
+		folder, folder);
+	forget_known_hosts(&hosts);
+	hosts_shell("{ printf 'router.test '; grep ^ssh-ed25519 %s/dropbear_public | "
+		    "cut -d' ' -f1,2; } >%s/known_hosts",
+		folder, folder);
+	/* It reads ~/.ssh/authorized_keys of the account; a wrong login ends before that matters.
+	 */
+	ssh_server_set(&host->ssh.proxy_command,
+		"exec /usr/sbin/dropbear -i -s -r %s/dropbear_key 2>/dev/null", folder);
+	ssh_server_set(&host->ssh.identity, "%s/stranger", folder);
+	expect_refused(&hosts, 0, "refused: no usable key");
+	/* With the account's home replaced by one of the test, in a mount namespace of its own. */
+	hosts_shell("mkdir -m 700 %s/account %s/account/.ssh; cp %s/authorized_keys "
+		    "%s/account/.ssh/; chmod 600 %s/account/.ssh/authorized_keys",
+		folder, folder, folder, folder, folder);
+	ssh_server_set(&host->ssh.proxy_command,
+		"exec unshare -m sh -c 'mount --bind %s/account /root && "
+		"exec /usr/sbin/dropbear -i -s -r %s/dropbear_key' 2>/dev/null",
+		folder, folder);
+	ssh_server_set(&host->ssh.identity, "%s/key", folder);
+	expect_ready(&hosts);
+	hosts_finish(&hosts);
+}
+
 static void a_proxy_command_that_fails_is_quoted(void **state)
 {
 	struct hosts hosts;
@@ -548,6 +623,8 @@ int main(void)
 		cmocka_unit_test(a_server_that_takes_no_keys),
 		cmocka_unit_test(a_name_that_does_not_resolve),
 		cmocka_unit_test(a_refused_port),
+		cmocka_unit_test(an_unreachable_address_ends_with_the_deadline),
+		cmocka_unit_test(dropbear_is_spoken_to),
 		cmocka_unit_test(a_proxy_command_that_fails_is_quoted),
 		cmocka_unit_test(a_silent_peer_ends_with_the_deadline),
 		cmocka_unit_test(a_noisy_shell_is_endured),
