@@ -139,8 +139,8 @@ static void (*const sayers[])(const struct sentence *is) = {
 
 static const char *const grade_words[] = {
 	[VERDICT_NO_GRADE] = "",
-	[VERDICT_SUSPECTED] = ", only suspected",
-	[VERDICT_STATISTICAL] = ", by statistics alone",
+	[VERDICT_SUSPECTED] = ", suspected",
+	[VERDICT_STATISTICAL] = ", statistical",
 	[VERDICT_CONFIRMED] = ", confirmed",
 };
 

@@ -57,10 +57,14 @@ class Published(ReportTest):
 
     def test_verdict(self):
         text = orch("report", PUBLISHED).stdout
-        self.assertIn("\nforward: wireless limits the path: 20.4 Mbit/s, by statistics alone, "
-                      "confidence\n  99.5 %.\n", text)
+        self.assertIn("\nforward: wireless limits the path: 20.4 Mbit/s, statistical, "
+                      "confidence 99.5 %.\n", text)
         self.assertIn("pc1 -- wired 94.4 -> router == wireless 20.4 => pc2\n", text)
         self.assertIn("  Open: the path end to end (21.9 Mbit/s) may still differ from it.\n", text)
+
+    def test_sample_in_the_repository_is_what_is_printed(self):
+        self.assertEqual(orch("report", PUBLISHED).stdout,
+                         PUBLISHED.with_suffix(".txt").read_text())
 
     def test_drift_is_noted(self):
         text = orch("report", PUBLISHED).stdout

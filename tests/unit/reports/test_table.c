@@ -182,7 +182,7 @@ static const struct {
 		 .segment_count = 2,
 		 .confidence = .97,
 		 .grade = VERDICT_STATISTICAL},
-		"wan and wlan limit the path alike: 95.7 Mbit/s, by statistics alone, "
+		"wan and wlan limit the path alike: 95.7 Mbit/s, statistical, "
 		"confidence 97.0 %."},
 	{{.kind = VERDICT_FORWARDING,
 		 .hosts = router_alone,
@@ -207,7 +207,7 @@ static const struct {
 		 .host_count = 1,
 		 .confidence = (double)NAN,
 		 .grade = VERDICT_SUSPECTED},
-		"not limited by the network: the CPU of router is (24.1 Mbit/s), only "
+		"not limited by the network: the CPU of router is (24.1 Mbit/s), "
 		"suspected."},
 	{{.kind = VERDICT_WINDOW, .confidence = (double)NAN}, "the TCP window is"},
 	{{.kind = VERDICT_APPLICATION, .confidence = (double)NAN},
