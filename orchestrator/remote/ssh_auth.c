@@ -45,7 +45,8 @@ static enum transport_status list_methods(struct ssh_transport *ssh, struct erro
 		return TRANSPORT_FAILED;
 	}
 	if (!strstr(methods, "publickey")) {
-		snprintf(why, sizeof(why), "it takes no keys, only %.60s", methods);
+		snprintf(why, sizeof(why), "it takes no keys, only %.60s",
+			methods[0] ? methods : "nothing at all");
 		return refused(ssh, why, err);
 	}
 	ssh->listed = true;
@@ -96,7 +97,7 @@ enum transport_status ssh_login(struct ssh_transport *ssh, struct error *err)
 		ssh->target);
 	if (!ssh->listed) {
 		status = list_methods(ssh, err);
-		if (status != TRANSPORT_DONE || !ssh->listed)
+		if (status != TRANSPORT_DONE || libssh2_userauth_authenticated(ssh->session))
 			return status;
 	}
 	while (ssh->key < ssh->keys.count) {

@@ -109,7 +109,7 @@ struct wish {
 static int take_agent_key(const struct ssh_agent_key *key, void *context)
 {
 	struct wish *wish = context;
-	struct ssh_key *next = &wish->keys->list[wish->keys->count];
+	struct ssh_key *next;
 
 	if (wish->only && (key->blob_length != wish->only_length ||
 				  memcmp(key->blob, wish->only, wish->only_length) != 0))
@@ -118,6 +118,7 @@ static int take_agent_key(const struct ssh_agent_key *key, void *context)
 		wish->keys->left_out++;
 		return 0;
 	}
+	next = &wish->keys->list[wish->keys->count];
 	next->blob = malloc(key->blob_length);
 	if (!next->blob)
 		return 1;
@@ -132,9 +133,10 @@ static int take_agent_key(const struct ssh_agent_key *key, void *context)
 
 static void add_file(struct ssh_keys *keys, const char *label, const char *path)
 {
-	struct ssh_key *next = &keys->list[keys->count];
+	struct ssh_key *next;
 	char public[8192];
-	enum readable readable = look_at(path, &next->rsa);
+	bool rsa;
+	enum readable readable = look_at(path, &rsa);
 
 	if (readable == FILE_ENCRYPTED) {
 		size_t used = strlen(keys->unusable);
@@ -144,10 +146,12 @@ static void add_file(struct ssh_keys *keys, const char *label, const char *path)
 	}
 	if (readable != FILE_USABLE || keys->count == SSH_KEYS_MAX)
 		return;
-	read_public(path, public, sizeof(public), &next->rsa);
+	read_public(path, public, sizeof(public), &rsa);
+	next = &keys->list[keys->count];
 	next->file = strdup(path);
 	if (!next->file)
 		return;
+	next->rsa = rsa;
 	snprintf(next->label, sizeof(next->label), "%s", label);
 	keys->count++;
 }

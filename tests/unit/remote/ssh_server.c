@@ -38,11 +38,11 @@ void ssh_server_init(struct hosts *hosts, const char *configuration)
 	file = fopen(path, "we");
 	assert_non_null(file);
 	fprintf(file,
-		"HostKey %s/host_ed25519\nHostKey %s/host_ecdsa\nPidFile none\nUsePAM yes\n"
+		"%s\nHostKey %s/host_ed25519\nHostKey %s/host_ecdsa\nPidFile none\nUsePAM yes\n"
 		"StrictModes no\nAuthorizedKeysFile %s/authorized_keys\nPermitRootLogin yes\n"
 		"PasswordAuthentication no\nKbdInteractiveAuthentication no\n"
-		"SetEnv HOME=%s/home\n%s\n",
-		folder, folder, folder, folder, configuration);
+		"SetEnv HOME=%s/home\n",
+		configuration, folder, folder, folder, folder);
 	assert_int_equal(fclose(file), 0);
 }
 

@@ -442,7 +442,8 @@ static void a_dead_sshd_is_noticed(void **state)
 	ask = fleet_ask(fleet, 0, "silence", &writer, &err);
 	assert_int_equal(fleet_send(ask, &writer, &err), 0);
 	/* Its process group is the proxy command's, the child of this process. */
-	hosts_shell("for p in $(cat /proc/%d/task/%d/children); do kill -9 $p; done || true",
+	hosts_shell("for p in $(cat /proc/%d/task/%d/children); do "
+		    "[ $(cat /proc/$p/comm) = sshd ] && kill -9 $p; done; true",
 		(int)getpid(), (int)getpid());
 	assert_int_equal(fleet_await(fleet, &ask, 1, fleet_now() + 5000, &err), 0);
 	assert_true(ask->done && !ask->ok);
