@@ -232,7 +232,7 @@ static void print_proof(const struct page *page)
 	size_t size;
 	FILE *out;
 
-	if (!page->view->run->trial_count)
+	if (!valid && !proof->contradicted)
 		return;
 	out = open_memstream(&text, &size);
 	if (!out)

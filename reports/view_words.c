@@ -139,8 +139,8 @@ static void (*const sayers[])(const struct sentence *is) = {
 
 static const char *const grade_words[] = {
 	[VERDICT_NO_GRADE] = "",
-	[VERDICT_SUSPECTED] = ", only suspected",
-	[VERDICT_STATISTICAL] = ", by statistics alone",
+	[VERDICT_SUSPECTED] = ", suspected",
+	[VERDICT_STATISTICAL] = ", statistical",
 	[VERDICT_CONFIRMED] = ", confirmed",
 };
 
@@ -237,8 +237,8 @@ char *view_advice(const struct view *view, const struct view_group *group)
 		return strdup("More rounds will not settle it at this margin: steady the segment "
 			      "(channel, other traffic), use longer trials, or set wider margins "
 			      "under `verdict:`.");
-	if (asprintf(&text, "About %d rounds would settle it: orch run TOPOLOGY --trials %d",
-		    verdict->rounds_needed, verdict->rounds_needed) < 0)
+	if (asprintf(&text, "To settle it: orch run TOPOLOGY --trials %d", verdict->rounds_needed) <
+		0)
 		return NULL;
 	return text;
 }

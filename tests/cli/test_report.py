@@ -57,10 +57,14 @@ class Published(ReportTest):
 
     def test_verdict(self):
         text = orch("report", PUBLISHED).stdout
-        self.assertIn("\nforward: wireless limits the path: 20.4 Mbit/s, by statistics alone, "
-                      "confidence\n  99.5 %.\n", text)
+        self.assertIn("\nforward: wireless limits the path: 20.4 Mbit/s, statistical, "
+                      "confidence 99.5 %.\n", text)
         self.assertIn("pc1 -- wired 94.4 -> router == wireless 20.4 => pc2\n", text)
         self.assertIn("  Open: the path end to end (21.9 Mbit/s) may still differ from it.\n", text)
+
+    def test_sample_in_the_repository_is_what_is_printed(self):
+        self.assertEqual(orch("report", PUBLISHED).stdout,
+                         PUBLISHED.with_suffix(".txt").read_text())
 
     def test_drift_is_noted(self):
         text = orch("report", PUBLISHED).stdout
@@ -156,6 +160,47 @@ class Unfinished(ReportTest):
             trial["round"] = seen[trial["segment"]]
         run["trials"] = [trial for trial in run["trials"] if trial["round"] <= 6]
         self.assertIn("stopped in round 6 of 9", self.report(run))
+
+
+class Undecided(ReportTest):
+    """The design's own inconclusive numbers, whole, too few, and all failed."""
+    NUMBERS = {"wan": [52, 38, 61, 45, 57, 40, 49, 66, 43, 55],
+               "wlan": [47, 60, 30, 51, 36, 44, 39, 41, 52, 38],
+               "path": [44, 50, 38, 47, 41, 53, 36, 45, 49, 40]}
+
+    def run_of(self, rounds, **extra):
+        run = published()
+        links = [{"name": "wan", "a": "pc1", "b": "router"},
+                 {"name": "wlan", "a": "router", "b": "pc2"}]
+        run["topology"]["links"] = links
+        run["trials"] = [
+            dict(round=i + 1, segment=name, test="tcp", engine="native", direction="forward",
+                 throughput_bps=values[i] * 1000000, **extra)
+            for i in range(rounds) for name, values in self.NUMBERS.items()]
+        return run
+
+    def rounds_to_settle(self, text):
+        self.assert_fits(text)
+        self.assertRegex(text, r"(?m)^forward: inconclusive: ")
+        self.assertNotIn("*", text)
+        return int(re.search(r"(?m)^  To settle it: orch run TOPOLOGY --trials (\d+)$", text)[1])
+
+    def test_too_noisy(self):
+        text = self.report(self.run_of(10))
+        self.assertIn("the slowest segment\n  seen is wlan (43.8 Mbit/s).\n", text)
+        self.assertGreater(self.rounds_to_settle(text), 10)
+
+    def test_too_few(self):
+        self.assertEqual(self.rounds_to_settle(self.report(self.run_of(4))), 5)
+
+    def test_all_failed(self):
+        text = self.report(self.run_of(5, ok=False, error="router: lost: closed by the host"))
+        self.assertEqual(cells(text, "wan"), {"segment": "wan", "from > to": "pc1 > router",
+                                              "n": "0/5", "mean": "-"})
+        self.assertIn("Failed trials: 15 of 15, not counted above:\n"
+                      "  5 x wan forward: router: lost: closed by the host\n", text)
+        self.assertIn("pc1 -- wan ? -> router -- wlan ? -> pc2\n", text)
+        self.assertNotIn("Path proof", text)
 
 
 class Broken(ReportTest):

@@ -53,7 +53,8 @@ double study_rate(const struct verdict_study *study, size_t segment)
 
 	for (i = 0; i < sample->n; i++)
 		sum += exp(sample->log[i]);
-	return sum / (double)sample->n;
+	/* exp(log(x)) is not quite x: 21.85 would be printed as 21.8 here and as 21.9 elsewhere. */
+	return round(sum / (double)sample->n);
 }
 
 const struct verdict_sample *study_capacity(const struct verdict_study *study, size_t link)

@@ -182,7 +182,7 @@ static const struct {
 		 .segment_count = 2,
 		 .confidence = .97,
 		 .grade = VERDICT_STATISTICAL},
-		"wan and wlan limit the path alike: 95.7 Mbit/s, by statistics alone, "
+		"wan and wlan limit the path alike: 95.7 Mbit/s, statistical, "
 		"confidence 97.0 %."},
 	{{.kind = VERDICT_FORWARDING,
 		 .hosts = router_alone,
@@ -207,7 +207,7 @@ static const struct {
 		 .host_count = 1,
 		 .confidence = (double)NAN,
 		 .grade = VERDICT_SUSPECTED},
-		"not limited by the network: the CPU of router is (24.1 Mbit/s), only "
+		"not limited by the network: the CPU of router is (24.1 Mbit/s), "
 		"suspected."},
 	{{.kind = VERDICT_WINDOW, .confidence = (double)NAN}, "the TCP window is"},
 	{{.kind = VERDICT_APPLICATION, .confidence = (double)NAN},
@@ -218,7 +218,7 @@ static const struct {
 		 .rounds_needed = 23},
 		"inconclusive: what limits the path is not settled; the slowest segment "
 		"seen is wlan (24.2 Mbit/s). "
-		"About 23 rounds would settle it: orch run TOPOLOGY --trials 23"},
+		"To settle it: orch run TOPOLOGY --trials 23"},
 	{{.kind = VERDICT_INCONCLUSIVE, .confidence = (double)NAN, .rounds_needed = -1},
 		"More rounds will not settle it at this margin"},
 };
