@@ -126,11 +126,11 @@ static void say_numbered(const char *root, const char *before, const char *after
 {
 	for (int i = 0; i < most; i++) {
 		char path[FILES_PATH_MAX];
-		const char digits[3] = {(char)('0' + (i < 10 ? i : i / 10)),
-			i < 10 ? '\0' : (char)('0' + i % 10), '\0'};
+		const char tens = (char)('0' + i / 10), ones = (char)('0' + i % 10);
+		const char digits[2][3] = {{ones}, {tens, ones}};
 		int64_t number;
 
-		if (!files_join(path, sizeof(path), root, before, digits, after, NULL) ||
+		if (!files_join(path, sizeof(path), root, before, digits[i >= 10], after, NULL) ||
 			!files_exist(path))
 			return;
 		if (!files_read_number(path, &number))

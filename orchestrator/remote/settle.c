@@ -111,7 +111,7 @@ static int try_listener(struct fleet *fleet, struct attempt *attempt, struct err
 static int explain_failure(
 	const struct attempt attempts[2], size_t count, struct segment *segment, struct error *err)
 {
-	const struct attempt *first = &attempts[0], *second = &attempts[count - 1];
+	const struct attempt *first = &attempts[0], *second = &attempts[count == 2];
 
 	for (size_t i = 0; i < count; i++) {
 		if (attempts[i].no_route) {
