@@ -73,8 +73,45 @@ static void print_heading(const struct page *page)
 	free(text);
 }
 
-static void print_host(const struct page *page, const struct view_host *host)
+static bool same_text(const char *a, const char *b)
 {
+	return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+/* Two names of one machine, as in a lab: said once. */
+static bool same_host(const struct view_host *a, const struct view_host *b)
+{
+	return a->machine == b->machine && a->cpus == b->cpus && same_text(a->kernel, b->kernel) &&
+	       same_text(a->arch, b->arch) && same_text(a->firmware, b->firmware);
+}
+
+static void put_name(FILE *out, const char *name, size_t number, size_t total)
+{
+	fprintf(out, "%s%s", number == 1 ? "" : number == total ? " and " : ", ", name);
+}
+
+/* The hosts like this one, when it is the first of them. */
+static bool put_names(FILE *out, const struct view *view, size_t first)
+{
+	const struct view_host *host = &view->hosts[first];
+	size_t total = 0, said = 0;
+
+	for (size_t i = 0; i < view->host_count; i++) {
+		if (i < first && same_host(&view->hosts[i], host))
+			return false;
+		total += same_host(&view->hosts[i], host);
+	}
+	for (size_t i = first; i < view->host_count; i++) {
+		if (same_host(&view->hosts[i], host))
+			put_name(out, view->hosts[i].name, ++said, total);
+	}
+	return true;
+}
+
+static void print_host(const struct page *page, size_t index)
+{
+	const struct view_host *host = &page->view->hosts[index];
+	bool is_release = host->kernel && host->kernel[0] >= '0' && host->kernel[0] <= '9';
 	char *text = NULL;
 	size_t size;
 	FILE *out;
@@ -84,15 +121,16 @@ static void print_host(const struct page *page, const struct view_host *host)
 	out = open_memstream(&text, &size);
 	if (!out)
 		return;
-	fprintf(out, "%s:", host->name);
-	fprintf(out, " %s", host->arch ? host->arch : "unknown CPU");
-	if (host->kernel)
-		fprintf(out, ", %s", host->kernel);
-	if (host->cpus)
-		fprintf(out, ", %d CPU%s", host->cpus, host->cpus == 1 ? "" : "s");
-	if (host->firmware)
-		fprintf(out, ", %s", host->firmware);
-	if (fclose(out) == 0)
+	if (put_names(out, page->view, index)) {
+		fprintf(out, ": %s", host->arch ? host->arch : "unknown CPU");
+		if (host->kernel)
+			fprintf(out, ", %s%s", is_release ? "Linux " : "", host->kernel);
+		if (host->cpus)
+			fprintf(out, ", %d CPU%s", host->cpus, host->cpus == 1 ? "" : "s");
+		if (host->firmware)
+			fprintf(out, ", %s", host->firmware);
+	}
+	if (fclose(out) == 0 && text[0])
 		wrap(page, "  ", "    ", text);
 	free(text);
 }
@@ -132,7 +170,7 @@ static void print_header(const struct page *page)
 {
 	print_heading(page);
 	for (size_t i = 0; i < page->view->host_count; i++)
-		print_host(page, &page->view->hosts[i]);
+		print_host(page, i);
 	for (size_t i = 0; i < page->view->host_count; i++)
 		print_machine(page, i);
 }

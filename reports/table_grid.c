@@ -214,8 +214,11 @@ static void choose_columns(struct sheet *sheet, size_t room)
 			size_t width = columns[k].rank == rank ? column_width(sheet, k) : 0;
 			size_t with = used + width + (used ? SEPARATOR_WIDTH : 0);
 
-			if (!width || (rank > 0 && with > room))
+			if (!width)
 				continue;
+			/* The rest too: a narrower column of a lower rank says less. */
+			if (rank > 0 && with > room)
+				return;
 			sheet->shown[k] = true;
 			used = with;
 		}

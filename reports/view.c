@@ -234,6 +234,21 @@ static const char *failure_cause(const struct run_trial *trial)
 	return trial->ok ? "no throughput was recorded" : "no cause was recorded";
 }
 
+/* The failure of this series and cause, a new one when it is the first. */
+static struct view_failure *find_failure(
+	struct view *view, const struct run_trial *trial, const char *cause)
+{
+	for (size_t i = 0; i < view->failure_count; i++) {
+		struct view_failure *failure = &view->failures[i];
+
+		if (failure->first && same_series(failure->first, trial) &&
+			equal(failure->cause, cause))
+			return failure;
+	}
+	view->failures[view->failure_count] = (struct view_failure){.first = trial, .cause = cause};
+	return &view->failures[view->failure_count++];
+}
+
 static int count_failures(struct view *view)
 {
 	view->failures = calloc(view->run->trial_count + 1, sizeof(*view->failures));
@@ -241,20 +256,9 @@ static int count_failures(struct view *view)
 		return -1;
 	for (size_t i = 0; i < view->run->trial_count; i++) {
 		const struct run_trial *trial = view->run->trials[i];
-		const char *cause;
-		size_t j = 0;
 
-		if (run_trial_valid(trial))
-			continue;
-		cause = failure_cause(trial);
-		while (j < view->failure_count && !(same_series(view->failures[j].first, trial) &&
-							  equal(view->failures[j].cause, cause)))
-			j++;
-		if (j == view->failure_count) {
-			view->failures[j] = (struct view_failure){.first = trial, .cause = cause};
-			view->failure_count++;
-		}
-		view->failures[j].count++;
+		if (!run_trial_valid(trial))
+			find_failure(view, trial, failure_cause(trial))->count++;
 	}
 	return 0;
 }

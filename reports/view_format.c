@@ -18,7 +18,7 @@ const char *view_format_number(double number, char *buffer, size_t size)
 	/* Rounded before its size is looked at: 99.96 is 100, not 100.0. */
 	snprintf(rounded, sizeof(rounded), "%.2e", number);
 	exponent = strchr(rounded, 'e');
-	decimals = 2 - (exponent ? atoi(exponent + 1) : 0);
+	decimals = 2 - (exponent ? (int)strtol(exponent + 1, NULL, 10) : 0);
 	snprintf(buffer, size, "%.*f", decimals < 0 ? 0 : decimals, number);
 	return buffer;
 }

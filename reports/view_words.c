@@ -68,7 +68,7 @@ static void say_tie(const struct sentence *is)
 static void say_forwarding(const struct sentence *is)
 {
 	fprintf(is->out, "forwarding at %s limits the path", is->hosts);
-	say_rate(is->out, ": ", is->path, " end to end, every link alone carries more");
+	say_rate(is->out, ": ", is->path, " end to end (every link alone carries more)");
 }
 
 static void say_shared_medium(const struct sentence *is)
@@ -201,22 +201,21 @@ char *view_qualifier(const struct view *view, const struct view_group *group)
 		return NULL;
 	switch (verdict->qualifier) {
 	case VERDICT_AGREES:
-		if (asprintf(&text, "Qualifier agrees: the path end to end carries as much (%s).",
+		if (asprintf(&text, "Agrees: the path end to end carries as much (%s).",
 			    view_format_rate(path, rate, sizeof(rate))) < 0)
 			return NULL;
 		return text;
 	case VERDICT_ENDPOINT_LIMITED:
 		hosts = join(verdict->hosts, verdict->host_count, "the host that ends its test");
 		if (asprintf(&text,
-			    "Qualifier endpoint_limited: its own test was held back by %s; the "
+			    "Endpoint-limited: its own test was held back by %s; the "
 			    "path carried %s across it.",
 			    hosts ? hosts : "", view_format_rate(path, rate, sizeof(rate))) < 0)
 			text = NULL;
 		free(hosts);
 		return text;
 	case VERDICT_OPEN:
-		if (asprintf(&text,
-			    "Qualifier open: the path end to end (%s) may still differ from it.",
+		if (asprintf(&text, "Open: the path end to end (%s) may still differ from it.",
 			    view_format_rate(path, rate, sizeof(rate))) < 0)
 			return NULL;
 		return text;

@@ -74,7 +74,9 @@ static void host_protocol(cJSON *host, const struct wire_record *record)
 	const char *name = wire_record_text(record, "name");
 	cJSON *protocol = member(host, "protocol", cJSON_CreateObject);
 
-	if (name && !cJSON_GetObjectItemCaseSensitive(protocol, name))
+	/* There are dozens; those that did not move would be most of the run file. */
+	if (name && sample_number(record, "delta") != 0 &&
+		!cJSON_GetObjectItemCaseSensitive(protocol, name))
 		add_number(protocol, name, record, "delta");
 }
 

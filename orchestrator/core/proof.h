@@ -30,10 +30,10 @@ struct proof {
 };
 
 /*
- * Judges a trial in which the receiver counted `received` bytes and the sender wrote `sent`. An
- * interface must have carried .9 of `received` (what the sender wrote and the trial's end threw
- * away in its socket buffer never reached a wire), and more than 1.1 times `sent` is somebody
- * else's.
+ * Judges a trial in which the receiver counted `received` bytes and the sender put at most `sent`
+ * on its way, retransmissions included. An interface must have carried .9 of `received` (what the
+ * sender wrote and the trial's end threw away in its socket buffer never reached a wire), and more
+ * than 1.1 times `sent` is somebody else's.
  */
 void proof_judge(const struct proof_end ends[2], double received, double sent, struct proof *ret);
 

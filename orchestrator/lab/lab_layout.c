@@ -8,8 +8,9 @@
 #include <string.h>
 
 /* .255 is the broadcast address; a few are left for what a test adds by hand. */
-#define LAB_HOSTS_MAX 250
-#define LAB_LINKS_MAX 4096
+#define LAB_HOSTS_MAX  250
+#define LAB_LINKS_MAX  4096
+#define IPV6_LEAST_MTU 1280
 
 static int end_error(const struct topology *topology, const struct topology_end *end,
 	struct error *err, const char *format, ...) __attribute__((format(printf, 4, 5)));
@@ -196,6 +197,17 @@ static void choose_network(struct lab_subnet *subnet, size_t index)
 	subnet->network6.s6_addr[7] = (uint8_t)index;
 }
 
+/* IPv6 does not exist on a device whose MTU is below its least packet (RFC 8200, section 5). */
+static void drop_small_ipv6(struct lab_layout *layout)
+{
+	for (size_t i = 0; i < layout->topology->link_count; i++) {
+		int mtu = layout->topology->links[i].lab.mtu;
+
+		if (mtu && mtu < IPV6_LEAST_MTU)
+			layout->subnets[layout->subnet_of[i]].has6 = false;
+	}
+}
+
 /* An explicit address decides its subnet's network; the first one drops the chosen networks. */
 static int write_network(struct lab_layout *layout, size_t link, bool end_b, struct error *err)
 {
@@ -376,6 +388,7 @@ static int fill_layout(struct lab_layout *layout, struct error *err)
 		choose_network(&layout->subnets[i], i);
 		layout->subnets[i].next = 1;
 	}
+	drop_small_ipv6(layout);
 	for (size_t i = 0; i < layout->topology->link_count; i++)
 		if (write_network(layout, i, false, err) || write_network(layout, i, true, err))
 			return -1;

@@ -6,7 +6,7 @@ struct row {
 };
 
 static const struct row rows[] = {
-	[TOPOLOGY_SSH] = {NULL, "ssh comes next"},
+	[TOPOLOGY_SSH] = {&transport_ssh, NULL},
 	[TOPOLOGY_EXEC] = {&transport_exec, NULL},
 	[TOPOLOGY_LOCAL] = {&transport_local, NULL},
 	[TOPOLOGY_PASSIVE] = {NULL, "it is passive: nothing can be started on it"},

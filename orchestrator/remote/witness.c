@@ -155,6 +155,21 @@ static struct proof_end proof_end(
 	};
 }
 
+/*
+ * What the sender can have put on the wire. Lost segments were sent again, the omitted start's as
+ * well, so the intervals are asked, not the window's own count.
+ */
+static double bytes_sent(const struct sample *sample)
+{
+	double again = 0;
+
+	for (size_t i = 0; i < sample->interval_count; i++) {
+		if (sample->intervals[i].retransmits > 0)
+			again += sample->intervals[i].retransmits;
+	}
+	return sample->total_sent + again * (isnan(sample->mss) ? 0 : sample->mss);
+}
+
 int witness_read(struct witness *witness, const struct segment_end *sender,
 	const struct segment_end *receiver, const struct sample *sample, struct proof *ret_proof,
 	struct error *err)
@@ -166,7 +181,7 @@ int witness_read(struct witness *witness, const struct segment_end *sender,
 			return -1;
 		proof_judge((struct proof_end[2]){proof_end(witness, sender, true),
 				    proof_end(witness, receiver, false)},
-			sample->total_received, sample->total_sent, ret_proof);
+			sample->total_received, bytes_sent(sample), ret_proof);
 		if (ret_proof->state == PROOF_PROVED || fleet_now() >= deadline)
 			return 0;
 		if (fleet_idle(witness->fleet, fleet_now() + WITNESS_AGAIN_MS, err) < 0)

@@ -60,7 +60,7 @@ class Published(ReportTest):
         self.assertIn("\nforward: wireless limits the path: 20.4 Mbit/s, by statistics alone, "
                       "confidence\n  99.5 %.\n", text)
         self.assertIn("pc1 -- wired 94.4 -> router == wireless 20.4 => pc2\n", text)
-        self.assertIn("Qualifier open", text)
+        self.assertIn("  Open: the path end to end (21.9 Mbit/s) may still differ from it.\n", text)
 
     def test_drift_is_noted(self):
         text = orch("report", PUBLISHED).stdout

@@ -115,6 +115,21 @@ class BadLines(CommandTest):
         for options, message in cases:
             self.assert_refused(["plan", HOME, *options], f"orch: {message}")
 
+    def test_run_refuses_before_it_reaches_a_host(self):
+        cases = [
+            (["--until-decided"], "--until-decided: not built yet"),
+            (["--baseline", "old.json"], "--baseline: not built yet"),
+            (["--expect", "link=wlan"], "--expect: not built yet"),
+            (["--format", "csv"], "--format: csv: not built yet; use table or json"),
+            (["--format", "tabel"], '--format: no format "tabel"; did you mean table?'),
+            (["--expect", "wlan"], 'run: --expect: "wlan" is not KEY=VALUE '
+                                   '(link=wlan, min.path=90Mbit)'),
+            (["--output", ""], "run: --output: must not be empty"),
+        ]
+        for options, message in cases:
+            self.assert_refused(["run", HOME, *options], f"orch: {message}")
+        self.assert_refused(["run"], "orch: run: which topology? Name its file")
+
     def test_control_characters_do_not_reach_the_terminal(self):
         for word in ("\033[31mred", "a\rb", "a\u202eb", "a\u009bb"):
             for arguments in ([word], ["plan", word], ["plan", HOME, "--test", word],

@@ -108,7 +108,7 @@ static int take_lines(struct run *run, const struct text *text, const char *at, 
 		const char *newline = memchr(at, '\n', (size_t)(text->end - at));
 		const char *line_end = newline ? newline : text->end, *stop = at;
 		const char *next = skip_space(line_end, text->end);
-		cJSON *trial = cJSON_ParseWithLengthOpts(at, (size_t)(line_end - at), &stop, 0);
+		cJSON *trial = cJSON_ParseWithLengthOpts(at, (size_t)(line_end - at), &stop, false);
 
 		if (trial && skip_space(stop, line_end) < line_end) {
 			cJSON_Delete(trial);
@@ -163,7 +163,9 @@ static int take_trials(
 		json_set(run->document, "complete", cJSON_CreateFalse());
 		return take_lines(run, text, rest, err);
 	}
-	if (!cJSON_IsArray(trials))
+	if (cJSON_GetObjectItemCaseSensitive(run->document, "trials"))
+		result = error_set(err, ERROR_FORMAT, text->file, "'trials' is there twice");
+	else if (!cJSON_IsArray(trials))
 		result = error_set(err, ERROR_FORMAT, text->file, "'trials' must be a list");
 	else if (skip_space(rest, text->end) < text->end)
 		result = fail_at(text, skip_space(rest, text->end),
@@ -172,6 +174,12 @@ static int take_trials(
 		result = take_array(run, text, trials, err);
 	cJSON_Delete(trials);
 	return result;
+}
+
+static void forget_all(cJSON *document, const char *key)
+{
+	while (cJSON_GetObjectItemCaseSensitive(document, key))
+		cJSON_DeleteItemFromObjectCaseSensitive(document, key);
 }
 
 static struct run *parse_text(const struct text *text, struct error *err)
@@ -183,16 +191,16 @@ static struct run *parse_text(const struct text *text, struct error *err)
 		error_set(err, ERROR_SYSTEM, text->file, "out of memory");
 		return NULL;
 	}
-	run->document =
-		cJSON_ParseWithLengthOpts(text->start, (size_t)(text->end - text->start), &stop, 0);
+	run->document = cJSON_ParseWithLengthOpts(
+		text->start, (size_t)(text->end - text->start), &stop, false);
 	if (!run->document) {
 		fail_json(text, stop, err);
 		goto failed;
 	}
 	if (check_document(text, run->document, err) < 0)
 		goto failed;
-	cJSON_DeleteItemFromObjectCaseSensitive(run->document, "summary");
-	cJSON_DeleteItemFromObjectCaseSensitive(run->document, "verdicts");
+	forget_all(run->document, "summary");
+	forget_all(run->document, "verdicts");
 	if (run_load_topology(run, text->file, err) < 0 || take_trials(run, text, stop, err) < 0 ||
 		refuse_duplicates(run, text, err) < 0)
 		goto failed;

@@ -64,12 +64,13 @@ static void explain_pairing(struct verdict_study *study)
 }
 
 /* Decides over the trials of one study, which it may reorder. */
-static bool decide(const struct topology *topology, const struct run_trial **trials, size_t count,
+static bool decide(const struct run *run, const struct run_trial **trials, size_t count,
 	struct verdict *verdict)
 {
-	const struct topology_path *path = &topology->paths[trials[0]->path_index];
+	const struct topology_path *path = &run->topology->paths[trials[0]->path_index];
 	struct verdict_study study = {
-		.topology = topology,
+		.run = run,
+		.topology = run->topology,
 		.path = path,
 		.trials = trials,
 		.trial_count = count,
@@ -111,7 +112,7 @@ static bool decide_all(const struct run *run, struct verdicts *verdicts, struct 
 		if (i < run->trial_count && !compare_studies(first, entries[i].trial))
 			continue;
 		if (run_is_capacity_test(run->topology, first->test_index))
-			done = decide(run->topology, trials + start, i - start,
+			done = decide(run, trials + start, i - start,
 				&verdicts->items[verdicts->count++]);
 		start = i;
 	}

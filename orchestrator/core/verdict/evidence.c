@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "parts.h"
+#include "run/parts.h"
 
 /* A counter speaks when it grew by one a trial, and to twice what the links' own trials show. */
 #define COUNTER_LEAST 1.
@@ -32,6 +33,30 @@ static const struct run_interface_evidence *find_interface(
 	return NULL;
 }
 
+static const char *boot_id(const struct verdict_study *study, const char *host)
+{
+	const cJSON *hosts = cJSON_GetObjectItemCaseSensitive(study->run->document, "hosts");
+
+	return json_text(cJSON_GetObjectItemCaseSensitive(hosts, host), "boot_id");
+}
+
+/*
+ * Cores and softnet counters are a machine's. Where hosts of the path share one (namespaces,
+ * containers) they cannot tell which of them was at work.
+ */
+static bool shares_machine(const struct verdict_study *study, size_t position)
+{
+	const char *own = boot_id(study, study_host_name(study, position)), *other;
+	size_t i;
+
+	for (i = 0; own && own[0] && i <= study->links; i++) {
+		other = i == position ? NULL : boot_id(study, study_host_name(study, i));
+		if (other && !strcmp(own, other))
+			return true;
+	}
+	return false;
+}
+
 static const char *segment_name(const struct verdict_study *study, size_t segment)
 {
 	return segment < study->links ? study_link_name(study, segment) : "end to end";
@@ -42,6 +67,8 @@ bool evidence_core(struct verdict_study *study, size_t segment, size_t position,
 	const char *host = study_host_name(study, position);
 	size_t seen = 0, full = 0, i;
 
+	if (shares_machine(study, position))
+		return false;
 	for (i = 0; i < study->trial_count; i++) {
 		const struct run_trial *trial = study->trials[i];
 		const struct run_host_evidence *evidence = find_host(trial, host);
@@ -145,7 +172,9 @@ bool evidence_forwarding(struct verdict_study *study, size_t position)
 	bool grew = evidence_core(study, study_whole(study), position, VERDICT_CORE_FULL);
 	size_t i;
 
-	for (i = 0; i < sizeof(host_counters) / sizeof(host_counters[0]); i++)
+	for (i = 0; !shares_machine(study, position) &&
+		    i < sizeof(host_counters) / sizeof(host_counters[0]);
+		i++)
 		grew = counter_grew(study, host, NULL, &host_counters[i], position) || grew;
 	grew = interface_grew(study, study_far_end(study, position - 1), host, position - 1) ||
 	       grew;

@@ -20,6 +20,7 @@ struct verdict_sample {
 
 /* One (path, test, engine, direction) while it is being decided. */
 struct verdict_study {
+	const struct run *run;
 	const struct topology *topology;
 	const struct topology_path *path;
 	const struct run_trial **trials; /* its trials in order of measurement */

@@ -88,6 +88,7 @@ static void test_foreign_and_broken(void **state)
 	refuse("{\n\"format\" \"orch-run\"}", "f.json:2:10", "not valid JSON");
 	refuse(TRIALS("") "\n x", "f.json:2:2", "after the end");
 	refuse(TRIALS("") "{}", "f.json:1:", "after the end");
+	refuse(HEAD ",\"trials\":[],\"trials\":[]}", "f.json", "there twice");
 	refuse(HEAD ",\"trials\":{}}", "f.json", "must be a list");
 	memset(deep, '[', 10000);
 	memset(deep + 10000, ']', 10000);

@@ -162,6 +162,31 @@ static void test_none_found(void **state)
 	}
 }
 
+/* A core of a machine that router and pc2 share is no proof against the router. */
+static void test_shared_machine(void **state)
+{
+	static const char *const other_boot[] = {"two", "one"};
+	size_t i, j;
+
+	(void)state;
+	for (i = 0; i < 2; i++) {
+		cJSON *document = levels(95, 95, 50), *hosts, *host;
+		struct decided d;
+
+		hosts = cJSON_AddObjectToObject(document, "hosts");
+		host = cJSON_AddObjectToObject(hosts, "router");
+		cJSON_AddStringToObject(host, "boot_id", "one");
+		host = cJSON_AddObjectToObject(hosts, "pc2");
+		cJSON_AddStringToObject(host, "boot_id", other_boot[i]);
+		for (j = 0; j < 10; j++)
+			add_core(made_trial(document, "path", j), "router", .99);
+		d = decide(document);
+		assert_int_equal(d.first->kind, VERDICT_FORWARDING);
+		assert_int_equal(d.first->grade, i ? VERDICT_SUSPECTED : VERDICT_CONFIRMED);
+		forget(&d);
+	}
+}
+
 static void test_undecided(void **state)
 {
 	static const double a[] = {52, 38, 61, 45, 57, 40, 49, 66, 43, 55};
@@ -307,6 +332,45 @@ static void test_link_evidence(void **state)
 	assert_int_equal(d.first->kind, VERDICT_LINK);
 	assert_int_equal(d.first->grade, VERDICT_CONFIRMED);
 	assert_true(says(d.first, "negotiated 100 Mbit/s at pc2:wlan0"));
+	forget(&d);
+}
+
+/* The queue that feeds the slow link is at its near end forwards and at its far end in reverse. */
+static void test_queue_in_front(void **state)
+{
+	static const char *const rows[][2] = {{"forward", "router:wlan0"}, {"reverse", "pc2:wlan0"},
+		{"reverse", "router:wlan0"}, {"forward", "router:eth0"}};
+	size_t i, j;
+
+	(void)state;
+	for (i = 0; i < 4; i++) {
+		cJSON *document = levels(95, 24, 24), *trial;
+		struct decided d;
+
+		for (j = 0; j < 10; j++)
+			add_interface(made_trial(document, "path", j), rows[i][1], 12, 0);
+		cJSON_ArrayForEach (trial, cJSON_GetObjectItem(document, "trials"))
+			cJSON_AddStringToObject(trial, "direction", rows[i][0]);
+		d = decide(document);
+		assert_int_equal(d.first->kind, VERDICT_LINK);
+		assert_int_equal(d.first->grade, i < 2 ? VERDICT_CONFIRMED : VERDICT_STATISTICAL);
+		forget(&d);
+	}
+}
+
+static void test_limited_by_core(void **state)
+{
+	cJSON *document = levels(400, 100, 130);
+	struct decided d;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < 10; i++)
+		add_core(made_trial(document, "wireless", i), "router", .92);
+	d = decide(document);
+	assert_int_equal(d.first->qualifier, VERDICT_ENDPOINT_LIMITED);
+	assert_int_equal(d.first->grade, VERDICT_CONFIRMED);
+	assert_true(says(d.first, "a core of router was at 90 % or more in 10 of 10 wireless"));
 	forget(&d);
 }
 
@@ -469,6 +533,94 @@ static void test_chain(void **state)
 	}
 }
 
+static cJSON *long_chain(char *topology, size_t size, int links)
+{
+	int used = snprintf(topology, size, "{\"links\":["), i;
+
+	for (i = 0; i < links; i++)
+		used += snprintf(topology + used, size - (size_t)used,
+			"%s{\"name\":\"l%d\",\"a\":\"h%d:e1\",\"b\":\"h%d:e0\"}", i ? "," : "", i,
+			i, i + 1);
+	used += snprintf(topology + used, size - (size_t)used, "],\"path\":[\"h0\"");
+	for (i = 1; i <= links; i++)
+		used += snprintf(topology + used, size - (size_t)used, ",\"h%d\"", i);
+	snprintf(topology + used, size - (size_t)used, "]}");
+	return made_document(topology);
+}
+
+/* 16 links share the level out to .0031: 8 signs cannot reach it, Student's t can. */
+static void test_many_links_few_rounds(void **state)
+{
+	char topology[4000], name[16];
+	cJSON *document = long_chain(topology, sizeof(topology), 16);
+	struct decided d;
+	double values[8];
+	int i;
+
+	(void)state;
+	for (i = 0; i < 16; i++) {
+		snprintf(name, sizeof(name), "l%d", i);
+		around(i == 9 ? 50 : 100 + 10 * i, values, 8);
+		made_add(document, name, values, 8, true);
+	}
+	around(49.9, values, 8);
+	made_add(document, "path", values, 8, true);
+	d = decide(document);
+	assert_int_equal(d.first->kind, VERDICT_LINK);
+	assert_string_equal(d.first->segments[0], "l9");
+	assert_true(d.first->confidence > 1 - .05 / 16);
+	forget(&d);
+}
+
+/* Without prefix trials any of the hosts between may be the one, and that is said. */
+static void test_chain_without_prefixes(void **state)
+{
+	char topology[4000], name[16];
+	cJSON *document = long_chain(topology, sizeof(topology), 4);
+	struct decided d;
+	double values[10];
+	int i;
+
+	(void)state;
+	for (i = 0; i < 4; i++) {
+		snprintf(name, sizeof(name), "l%d", i);
+		around(100, values, 10);
+		made_add(document, name, values, 10, true);
+	}
+	around(30, values, 10);
+	made_add(document, "path", values, 10, true);
+	d = decide(document);
+	assert_int_equal(d.first->kind, VERDICT_FORWARDING);
+	assert_int_equal(d.first->host_count, 3);
+	assert_true(says(d.first, "which of 3 hosts it is stays open"));
+	forget(&d);
+}
+
+/* Paced TCP and fixed-rate UDP get no capacity verdict. */
+static void test_no_capacity_test(void **state)
+{
+	cJSON *document = made_document(
+		"{" MADE_LINKS_AND_PATH ",\"tests\":[{\"tcp\":{\"name\":\"slow\",\"pacing\":"
+		"\"5Mbit\"}},{\"udp\":{\"name\":\"voice\",\"rate\":"
+		"\"1Mbit\"}}]}");
+	static const double values[] = {5, 5, 5, 5, 5, 5};
+	struct verdicts *verdicts;
+	struct run *run;
+	cJSON *trial;
+	size_t i = 0;
+
+	(void)state;
+	made_add(document, "wired", values, 6, true);
+	made_add(document, "path", values, 6, true);
+	cJSON_ArrayForEach (trial, cJSON_GetObjectItem(document, "trials"))
+		cJSON_AddStringToObject(trial, "test", i++ % 2 ? "slow" : "voice");
+	run = made_run(document);
+	verdicts = verdict_decide(run, NULL);
+	assert_int_equal(verdicts->count, 0);
+	verdict_free(verdicts);
+	run_free(run);
+}
+
 static void test_loss_rtt(void **state)
 {
 	static const struct {
@@ -564,18 +716,24 @@ int main(void)
 		cmocka_unit_test(test_published),
 		cmocka_unit_test(test_published_wifi_margin),
 		cmocka_unit_test(test_none_found),
+		cmocka_unit_test(test_shared_machine),
 		cmocka_unit_test(test_undecided),
 		cmocka_unit_test(test_rounds_needed),
 		cmocka_unit_test(test_simple_kinds),
 		cmocka_unit_test(test_suspected),
 		cmocka_unit_test(test_forwarding_drops),
 		cmocka_unit_test(test_link_evidence),
+		cmocka_unit_test(test_queue_in_front),
+		cmocka_unit_test(test_limited_by_core),
 		cmocka_unit_test(test_above_wire_speed),
 		cmocka_unit_test(test_few_rounds),
 		cmocka_unit_test(test_directions),
 		cmocka_unit_test(test_one_link),
 		cmocka_unit_test(test_shared_medium),
 		cmocka_unit_test(test_chain),
+		cmocka_unit_test(test_many_links_few_rounds),
+		cmocka_unit_test(test_chain_without_prefixes),
+		cmocka_unit_test(test_no_capacity_test),
 		cmocka_unit_test(test_loss_rtt),
 		cmocka_unit_test(test_unmeasured_link),
 		cmocka_unit_test(test_simulated),

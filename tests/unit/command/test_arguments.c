@@ -20,7 +20,7 @@ static int parse(struct run_arguments *arguments, const struct argument_option *
 
 	*err = (struct error){0};
 	assert_true(strlen(line) < sizeof(copy));
-	strcpy(copy, line);
+	memcpy(copy, line, strlen(line) + 1);
 	for (char *word = strtok_r(copy, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
 		assert_true(count < WORDS_MAX);
 		words[count++] = word;

@@ -35,12 +35,15 @@ static struct run *make_run(const char *hosts, const char *link, const char *ext
 		"{\"name\":\"%s\",\"a\":\"router\",\"b\":\"pc2\"}],"
 		"\"path\":[\"pc1\",\"router\",\"pc2\"]},\"trials\":[%s",
 		hosts, link, extra);
-	for (size_t i = 0; i < 18; i++)
+	for (size_t i = 0; i < 18; i++) {
+		size_t round = i / 6;
+
 		length += (size_t)snprintf(text + length, sizeof(text) - length,
 			"%s{\"round\":%zu,\"segment\":\"%s\",\"direction\":\"%s\","
 			"\"throughput_bps\":%.0f,\"retransmits\":%zu,\"rtt_us\":730}",
-			i ? "," : "", i / 6 + 1, segments[i % 3], directions[i / 3 % 2],
-			rates[i % 3] + 1e5 * (double)(i / 6), i / 6);
+			i ? "," : "", round + 1, segments[i % 3], directions[i / 3 % 2],
+			rates[i % 3] + 1e5 * (double)round, round);
+	}
 	snprintf(text + length, sizeof(text) - length, "]}");
 	run = run_parse(text, strlen(text), "made by the test", &err);
 	if (!run)
@@ -146,7 +149,7 @@ static void test_numbers_and_link(void **state)
 		"\nforward  pc1 -- wan 95.7 -> router == wlan 24.2 => pc2\n"
 		"forward: wlan limits the path: 24.2 Mbit/s, confirmed, confidence 99.8 "
 		"%.\n"
-		"  Qualifier agrees: the path end to end carries as much (24.1 Mbit/s).\n"
+		"  Agrees: the path end to end carries as much (24.1 Mbit/s).\n"
 		"  - wan carries at least 3.78 times as much as wlan in each of the three "
 		"rounds,\n    which is far");
 	assert_says(text, "\nreverse  pc1 <- wan 95.7 -- router <- wlan 24.2 -- pc2\n");
@@ -170,69 +173,70 @@ static void flatten(char *text)
 	*to = '\0';
 }
 
+static const struct {
+	struct verdict verdict;
+	const char *says;
+} spoken[] = {
+	{{.kind = VERDICT_TIE,
+		 .segments = both_links,
+		 .segment_count = 2,
+		 .confidence = .97,
+		 .grade = VERDICT_STATISTICAL},
+		"wan and wlan limit the path alike: 95.7 Mbit/s, by statistics alone, "
+		"confidence 97.0 %."},
+	{{.kind = VERDICT_FORWARDING,
+		 .hosts = router_alone,
+		 .host_count = 1,
+		 .confidence = 1,
+		 .grade = VERDICT_CONFIRMED},
+		"forwarding at router limits the path: 24.1 Mbit/s end to "
+		"end"},
+	{{.kind = VERDICT_FORWARDING,
+		 .hosts = router_alone,
+		 .host_count = 1,
+		 .confidence = 1,
+		 .grade = VERDICT_CONFIRMED},
+		"pc1 -- wan 95.7 -> [router] -- wlan 24.2 -> pc2"},
+	{{.kind = VERDICT_SHARED_MEDIUM, .confidence = .99, .grade = VERDICT_STATISTICAL},
+		"the links share one medium, which limits the path: 24.1 Mbit/s"},
+	{{.kind = VERDICT_NONE_FOUND, .confidence = (double)NAN},
+		"no bottleneck found: no segment is slower than the path, which carries "
+		"24.1 Mbit/s."},
+	{{.kind = VERDICT_HOST_CPU,
+		 .hosts = router_alone,
+		 .host_count = 1,
+		 .confidence = (double)NAN,
+		 .grade = VERDICT_SUSPECTED},
+		"not limited by the network: the CPU of router is (24.1 Mbit/s), only "
+		"suspected."},
+	{{.kind = VERDICT_WINDOW, .confidence = (double)NAN}, "the TCP window is"},
+	{{.kind = VERDICT_APPLICATION, .confidence = (double)NAN},
+		"the sender did not send all the time"},
+	{{.kind = VERDICT_INCONCLUSIVE,
+		 .confidence = (double)NAN,
+		 .slowest_segment = wlan,
+		 .rounds_needed = 23},
+		"inconclusive: what limits the path is not settled; the slowest segment "
+		"seen is wlan (24.2 Mbit/s). "
+		"About 23 rounds would settle it: orch run TOPOLOGY --trials 23"},
+	{{.kind = VERDICT_INCONCLUSIVE, .confidence = (double)NAN, .rounds_needed = -1},
+		"More rounds will not settle it at this margin"},
+};
+
 static void test_every_verdict(void **state)
 {
-	static const struct {
-		struct verdict verdict;
-		const char *says;
-	} cases[] = {
-		{{.kind = VERDICT_TIE,
-			 .segments = both_links,
-			 .segment_count = 2,
-			 .confidence = .97,
-			 .grade = VERDICT_STATISTICAL},
-			"wan and wlan limit the path alike: 95.7 Mbit/s, by statistics alone, "
-			"confidence 97.0 %."},
-		{{.kind = VERDICT_FORWARDING,
-			 .hosts = router_alone,
-			 .host_count = 1,
-			 .confidence = 1,
-			 .grade = VERDICT_CONFIRMED},
-			"forwarding at router limits the path: 24.1 Mbit/s end to "
-			"end"},
-		{{.kind = VERDICT_FORWARDING,
-			 .hosts = router_alone,
-			 .host_count = 1,
-			 .confidence = 1,
-			 .grade = VERDICT_CONFIRMED},
-			"pc1 -- wan 95.7 -> [router] -- wlan 24.2 -> pc2"},
-		{{.kind = VERDICT_SHARED_MEDIUM, .confidence = .99, .grade = VERDICT_STATISTICAL},
-			"the links share one medium, which limits the path: 24.1 Mbit/s"},
-		{{.kind = VERDICT_NONE_FOUND, .confidence = (double)NAN},
-			"no bottleneck found: no segment is slower than the path, which carries "
-			"24.1 Mbit/s."},
-		{{.kind = VERDICT_HOST_CPU,
-			 .hosts = router_alone,
-			 .host_count = 1,
-			 .confidence = (double)NAN,
-			 .grade = VERDICT_SUSPECTED},
-			"not limited by the network: the CPU of router is (24.1 Mbit/s), only "
-			"suspected."},
-		{{.kind = VERDICT_WINDOW, .confidence = (double)NAN}, "the TCP window is"},
-		{{.kind = VERDICT_APPLICATION, .confidence = (double)NAN},
-			"the sender did not send all the time"},
-		{{.kind = VERDICT_INCONCLUSIVE,
-			 .confidence = (double)NAN,
-			 .slowest_segment = wlan,
-			 .rounds_needed = 23},
-			"inconclusive: what limits the path is not settled; the slowest segment "
-			"seen is wlan (24.2 Mbit/s). "
-			"About 23 rounds would settle it: orch run TOPOLOGY --trials 23"},
-		{{.kind = VERDICT_INCONCLUSIVE, .confidence = (double)NAN, .rounds_needed = -1},
-			"More rounds will not settle it at this margin"},
-	};
 	struct run *run = make_run("", "wlan", "");
 	struct view *view = make_view(run);
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+	for (size_t i = 0; i < sizeof(spoken) / sizeof(*spoken); i++) {
 		char *text;
 
-		judge(view, &cases[i].verdict);
+		judge(view, &spoken[i].verdict);
 		text = draw(view, false, 80);
 		assert_fits(text, 80);
 		flatten(text);
-		assert_says(text, cases[i].says);
+		assert_says(text, spoken[i].says);
 		free(text);
 	}
 	view_free(view);
@@ -255,6 +259,23 @@ static void test_hosts(void **state)
 	assert_says(text, "  router: mips, 1 CPU, build 7\n");
 	assert_says(text, "  pc2: unknown CPU, Linux 6.1\n");
 	assert_says(text, "  pc1 and pc2 share one machine: CPU shares are the whole machine's.\n");
+	free(text);
+	view_free(view);
+	run_free(run);
+}
+
+static void test_hosts_alike_are_said_once(void **state)
+{
+#define LAB_HOST(name) "\"" name "\":{\"kernel\":\"6.1.0\",\"arch\":\"x86_64\",\"boot_id\":\"a\"}"
+	struct run *run =
+		make_run(LAB_HOST("pc1") "," LAB_HOST("router") "," LAB_HOST("pc2"), "wlan", "");
+	struct view *view = make_view(run);
+	char *text = draw(view, false, 80);
+
+	(void)state;
+	assert_says(text, "  pc1, router and pc2: x86_64, Linux 6.1.0\n"
+			  "  pc1, router and pc2 share one machine: CPU shares are the whole "
+			  "machine's.\n");
 	free(text);
 	view_free(view);
 	run_free(run);
@@ -383,6 +404,7 @@ int main(void)
 		cmocka_unit_test(test_numbers_and_link),
 		cmocka_unit_test(test_every_verdict),
 		cmocka_unit_test(test_hosts),
+		cmocka_unit_test(test_hosts_alike_are_said_once),
 		cmocka_unit_test(test_failures_proof_and_notes),
 		cmocka_unit_test(test_hostile_words),
 		cmocka_unit_test(test_widths),

@@ -119,12 +119,83 @@ static void test_truths(void **state)
 	topology_free(chain);
 }
 
+/* The properties of a mapping in the schema, by the path of names to them. */
+static const cJSON *schema_properties(const cJSON *schema, const char *path)
+{
+	char copy[128], *rest = copy, *name;
+	const cJSON *at = schema;
+
+	snprintf(copy, sizeof(copy), "%s", path);
+	while ((name = strsep(&rest, "/")))
+		at = cJSON_GetObjectItemCaseSensitive(at, name);
+	assert_non_null(at);
+	return at;
+}
+
+/* A key without a value is known or not, whatever it would take. */
+static void check_known(const cJSON *properties, const char *before, const char *after)
+{
+	const cJSON *property;
+	char text[256];
+
+	cJSON_ArrayForEach (property, properties) {
+		struct error err = {0};
+		struct topology *topology;
+
+		snprintf(text, sizeof(text), "%s%s: %s", before, property->string, after);
+		topology = topology_load(text, strlen(text), "x", TOPOLOGY_FILE, &err);
+		if (strstr(err.message, "unknown key") || strstr(err.message, "not a key"))
+			fail_msg("%s: %s", text, err.message);
+		topology_free(topology);
+	}
+}
+
+#define HOST "{lab: , orch: 1, name: x, links: [{}], hosts: {a: {"
+#define LINK                                                                                       \
+	"{lab: , orch: 1, name: x, hosts: {a: , b: }, links: [{name: x, a: \"a:e\", b: \"b:e\", "
+#define TEST                                                                                       \
+	"{orch: 1, name: x, hosts: {a: {local: true}, b: {local: true}}, "                         \
+	"links: [{name: x, a: \"a:e\", b: \"b:e\"}], tests: ["
+
+/* Each key that the schema offers to an editor is one that the loader knows. */
+static void test_schema(void **state)
+{
+	static const struct {
+		const char *properties, *before, *after;
+	} mappings[] = {
+		{"properties", "{", "}"},
+		{"$defs/host/properties", HOST, "}}}"},
+		{"$defs/host/properties/lab/properties", HOST "lab: {", "}}}}"},
+		{"$defs/ssh/properties", HOST "ssh: {", "}}}}"},
+		{"$defs/link/properties/lab/properties", LINK "lab: {", "}}]}"},
+		{"$defs/common/properties", TEST "tcp: {", "}]}"},
+		{"$defs/udp/properties", TEST "udp: {", "}]}"},
+		{"$defs/latency/properties", TEST "latency: {", "}]}"},
+		{"$defs/copy/properties", TEST "copy: {", "}]}"},
+	};
+	char path[4096], *text;
+	size_t length, i;
+	cJSON *schema;
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s/schema.json", getenv("TOPOLOGIES"));
+	text = read_file(path, &length);
+	schema = cJSON_ParseWithOpts(text, NULL, true);
+	assert_non_null(schema);
+	for (i = 0; i < sizeof(mappings) / sizeof(mappings[0]); i++)
+		check_known(schema_properties(schema, mappings[i].properties), mappings[i].before,
+			mappings[i].after);
+	cJSON_Delete(schema);
+	free(text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_shipped),
 		cmocka_unit_test(test_everything),
 		cmocka_unit_test(test_truths),
+		cmocka_unit_test(test_schema),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

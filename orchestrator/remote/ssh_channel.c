@@ -1,0 +1,268 @@
+/* One command on a logged-in session, as a pair of streams. */
+#include "ssh.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Small enough that an abandoned `cat` of a big program sends little, ample for an agent. */
+#define WINDOW_SIZE (256 * 1024)
+#define PACKET_SIZE 32768
+
+static enum transport_status fail(struct ssh_transport *ssh, struct error *err, const char *what)
+{
+	char cause[600];
+
+	error_set(err, ERROR_HOST, ssh->host->name, "%s on %s: %s", what, ssh->target,
+		ssh_cause(ssh, cause, sizeof(cause)));
+	return TRANSPORT_FAILED;
+}
+
+static enum transport_status open_channel(struct ssh_transport *ssh, struct error *err)
+{
+	static const char session[] = "session";
+
+	ssh->channel = libssh2_channel_open_ex(
+		ssh->session, session, sizeof(session) - 1, WINDOW_SIZE, PACKET_SIZE, NULL, 0);
+	if (!ssh->channel) {
+		if (libssh2_session_last_errno(ssh->session) == LIBSSH2_ERROR_EAGAIN)
+			return TRANSPORT_AGAIN;
+		return fail(ssh, err, "shell: cannot open a channel");
+	}
+	ssh->channel_state = SSH_CHANNEL_EXEC;
+	return TRANSPORT_DONE;
+}
+
+enum transport_status ssh_start(struct transport *transport, const char *command, struct error *err)
+{
+	struct ssh_transport *ssh = ssh_of(transport);
+	int result;
+
+	if (ssh->channel_state == SSH_CHANNEL_NONE) {
+		free(ssh->command);
+		ssh->command = strdup(command);
+		if (!ssh->command)
+			return fail(ssh, err, "out of memory");
+		ssh->channel_state = SSH_CHANNEL_OPENING;
+		ssh->outbox_length = 0;
+		ssh->output_ended = ssh->read_pending = ssh->input_closing = false;
+		tail_clear(&ssh->errors);
+	}
+	if (ssh->channel_state == SSH_CHANNEL_OPENING) {
+		enum transport_status status = open_channel(ssh, err);
+
+		if (status != TRANSPORT_DONE)
+			return status;
+	}
+	result = libssh2_channel_exec(ssh->channel, ssh->command);
+	if (result == LIBSSH2_ERROR_EAGAIN)
+		return TRANSPORT_AGAIN;
+	if (result < 0)
+		return fail(ssh, err, "shell: the server refuses to run a command");
+	ssh->channel_state = SSH_CHANNEL_OPEN;
+	return TRANSPORT_DONE;
+}
+
+static bool half_sent(struct ssh_transport *ssh)
+{
+	return libssh2_session_block_directions(ssh->session) & LIBSSH2_SESSION_BLOCK_OUTBOUND;
+}
+
+/* Sends what write() took. Returns 0, -EAGAIN or -EPIPE. */
+static int flush(struct ssh_transport *ssh)
+{
+	while (ssh->outbox_length) {
+		ssize_t put = libssh2_channel_write(ssh->channel, ssh->outbox, ssh->outbox_length);
+
+		if (put == LIBSSH2_ERROR_EAGAIN || put == 0)
+			return -EAGAIN;
+		if (put < 0)
+			return -EPIPE;
+		ssh->outbox_length -= (size_t)put;
+		memmove(ssh->outbox, ssh->outbox + put, ssh->outbox_length);
+	}
+	return 0;
+}
+
+ssize_t ssh_write(struct transport *transport, const void *data, size_t size)
+{
+	struct ssh_transport *ssh = ssh_of(transport);
+	int result;
+
+	if (ssh->channel_state != SSH_CHANNEL_OPEN)
+		return -EPIPE;
+	if (ssh->read_pending)
+		return -EAGAIN;
+	result = flush(ssh);
+	if (result < 0)
+		return result;
+	/* An own buffer, because a repeated call must show libssh2 the same address. */
+	if (size > sizeof(ssh->outbox))
+		size = sizeof(ssh->outbox);
+	memcpy(ssh->outbox, data, size);
+	ssh->outbox_length = size;
+	if (flush(ssh) == -EPIPE)
+		return -EPIPE;
+	return (ssize_t)size;
+}
+
+static ssize_t read_stream(struct ssh_transport *ssh, int stream, void *buffer, size_t size)
+{
+	ssize_t got = libssh2_channel_read_ex(ssh->channel, stream, buffer, size);
+
+	ssh->read_pending = got == LIBSSH2_ERROR_EAGAIN && half_sent(ssh);
+	return got;
+}
+
+/* Unread stderr would stop stdout when the window is full. */
+static void drain_errors(struct ssh_transport *ssh)
+{
+	char text[4096];
+
+	for (int rounds = 0; rounds < 64 && !ssh->read_pending; rounds++) {
+		ssize_t got = read_stream(ssh, SSH_EXTENDED_DATA_STDERR, text, sizeof(text));
+
+		if (got <= 0)
+			return;
+		tail_add(&ssh->errors, text, (size_t)got);
+	}
+}
+
+ssize_t ssh_read(struct transport *transport, void *buffer, size_t size)
+{
+	struct ssh_transport *ssh = ssh_of(transport);
+	ssize_t got;
+
+	ssh_drain_proxy(ssh);
+	if (ssh->channel_state != SSH_CHANNEL_OPEN)
+		return 0;
+	if (!ssh->read_pending && flush(ssh) == -EAGAIN && half_sent(ssh))
+		return -EAGAIN;
+	if (!ssh->read_pending)
+		drain_errors(ssh);
+	if (ssh->output_ended)
+		return 0;
+	got = read_stream(ssh, 0, buffer, size);
+	if (got == LIBSSH2_ERROR_EAGAIN)
+		return -EAGAIN;
+	if (got < 0)
+		return -EIO;
+	if (got > 0)
+		return got;
+	ssh->output_ended = libssh2_channel_eof(ssh->channel);
+	return ssh->output_ended ? 0 : -EAGAIN;
+}
+
+enum transport_status ssh_close_input(struct transport *transport, struct error *err)
+{
+	struct ssh_transport *ssh = ssh_of(transport);
+	int result;
+
+	if (ssh->channel_state != SSH_CHANNEL_OPEN)
+		return TRANSPORT_DONE;
+	if (ssh->read_pending)
+		return TRANSPORT_AGAIN;
+	result = flush(ssh);
+	if (result == -EAGAIN)
+		return TRANSPORT_AGAIN;
+	if (result == 0)
+		result = libssh2_channel_send_eof(ssh->channel);
+	if (result == LIBSSH2_ERROR_EAGAIN)
+		return TRANSPORT_AGAIN;
+	return result < 0 ? fail(ssh, err, "shell: cannot end its input") : TRANSPORT_DONE;
+}
+
+/* Signals by name, as the protocol sends them. */
+static int signal_number(const char *name)
+{
+	static const struct {
+		const char *name;
+		int number;
+	} signals[] = {{"ABRT", 6}, {"ALRM", 14}, {"FPE", 8}, {"HUP", 1}, {"ILL", 4}, {"INT", 2},
+		{"KILL", 9}, {"PIPE", 13}, {"QUIT", 3}, {"SEGV", 11}, {"TERM", 15}, {"USR1", 10},
+		{"USR2", 12}};
+
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+		if (strcmp(signals[i].name, name) == 0)
+			return signals[i].number;
+	return 0;
+}
+
+/* A signalled process has exit status 0 here, so the signal is looked for first. */
+static int exit_status(struct ssh_transport *ssh)
+{
+	char *name = NULL;
+	int status = libssh2_channel_get_exit_status(ssh->channel);
+
+	libssh2_channel_get_exit_signal(ssh->channel, &name, NULL, NULL, NULL, NULL, NULL);
+	if (name) {
+		status = 128 + signal_number(name);
+		libssh2_free(ssh->session, name);
+	}
+	return status;
+}
+
+/* Close, wait for the server's close (dropbear drops the connection else), free. */
+static enum transport_status close_channel(struct ssh_transport *ssh)
+{
+	int result;
+
+	if (ssh->channel_state == SSH_CHANNEL_CLOSING) {
+		result = libssh2_channel_close(ssh->channel);
+		if (result == LIBSSH2_ERROR_EAGAIN)
+			return TRANSPORT_AGAIN;
+		if (result == 0)
+			result = libssh2_channel_wait_closed(ssh->channel);
+		if (result == LIBSSH2_ERROR_EAGAIN)
+			return TRANSPORT_AGAIN;
+		ssh->exit_status = exit_status(ssh);
+		ssh->channel_state = SSH_CHANNEL_FREEING;
+	}
+	if (libssh2_channel_free(ssh->channel) == LIBSSH2_ERROR_EAGAIN)
+		return TRANSPORT_AGAIN;
+	ssh->channel = NULL;
+	ssh->channel_state = SSH_CHANNEL_NONE;
+	return TRANSPORT_DONE;
+}
+
+enum transport_status ssh_finish(
+	struct transport *transport, int *ret_status, const char **ret_errors, struct error *err)
+{
+	struct ssh_transport *ssh = ssh_of(transport);
+	char scrap[4096];
+	ssize_t got = 0;
+
+	for (int rounds = 0; rounds < 64 && ssh->channel_state == SSH_CHANNEL_OPEN; rounds++) {
+		got = ssh_read(transport, scrap, sizeof(scrap));
+		if (got == -EAGAIN)
+			return TRANSPORT_AGAIN;
+		if (got == 0)
+			ssh->channel_state = SSH_CHANNEL_CLOSING;
+		if (got < 0)
+			return fail(ssh, err, "the connection broke");
+	}
+	if (ssh->channel_state == SSH_CHANNEL_OPEN || close_channel(ssh) == TRANSPORT_AGAIN)
+		return TRANSPORT_AGAIN;
+	*ret_status = ssh->exit_status;
+	*ret_errors = ssh->errors.text;
+	return TRANSPORT_DONE;
+}
+
+enum transport_status ssh_abandon(struct transport *transport)
+{
+	struct ssh_transport *ssh = ssh_of(transport);
+
+	if (ssh->channel_state == SSH_CHANNEL_NONE)
+		return TRANSPORT_DONE;
+	if (ssh->read_pending) { /* finish the half-sent packet first */
+		char scrap[4096];
+
+		read_stream(ssh, 0, scrap, sizeof(scrap));
+		if (ssh->read_pending)
+			return TRANSPORT_AGAIN;
+	}
+	if (ssh->channel_state == SSH_CHANNEL_OPEN)
+		ssh->channel_state = SSH_CHANNEL_CLOSING;
+	return close_channel(ssh);
+}
