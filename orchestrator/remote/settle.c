@@ -127,6 +127,7 @@ static int explain_failure(
 			first->listener->binding.address, host_name(first, first->listener),
 			host_name(first, first->connector), first->error.message);
 	else
+		/* NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): two ends, two attempts */
 		error_set(&segment->error, ERROR_TRIAL, "",
 			"listener at %s (%s) not reachable from %s: %s; nor the other way round, "
 			"at %s: %s",
