@@ -281,6 +281,19 @@ static void bind_side(
 		scoped ? "%" : "", scoped ? side->device : "");
 }
 
+const char *binding_address_from(
+	const struct binding *to, const struct binding *from, char buffer[FACTS_ADDRESS_MAX])
+{
+	size_t length = strcspn(to->address, "%");
+
+	if (!to->address[length])
+		snprintf(buffer, FACTS_ADDRESS_MAX, "%s", to->address);
+	else
+		snprintf(buffer, FACTS_ADDRESS_MAX, "%.*s%%%s", (int)length, to->address,
+			from->device);
+	return buffer;
+}
+
 int binding_resolve_link(const struct topology *topology, const struct topology_link *link,
 	const struct facts *facts_a, const struct facts *facts_b, int family, struct binding *ret_a,
 	struct binding *ret_b, struct error *err)

@@ -26,6 +26,13 @@ int binding_resolve_link(const struct topology *topology, const struct topology_
 	const struct facts *facts_a, const struct facts *facts_b, int family, struct binding *ret_a,
 	struct binding *ret_b, struct error *err);
 
+/*
+ * The address of `to` as `from` must write it: a link-local one takes the scope of from's own device.
+ * Returns buffer.
+ */
+const char *binding_address_from(const struct binding *to, const struct binding *from,
+	char buffer[FACTS_ADDRESS_MAX]);
+
 /* Is address on a subnet of one of the host's addresses on device? (No gateway needed.) */
 bool binding_on_link(const struct facts *facts, const char *device, const char *address);
 

@@ -60,9 +60,10 @@ static void native_connect(const struct engine_trial *trial, const struct wire_r
 	struct wire_writer *writer)
 {
 	const char *port = wire_record_text(ready, "port");
+	char to[FACTS_ADDRESS_MAX];
 
 	write_end(trial, trial->connector, !trial->listener_sends, writer);
-	wire_writer_text(writer, "to", trial->listener->address);
+	wire_writer_text(writer, "to", binding_address_from(trial->listener, trial->connector, to));
 	wire_writer_text(writer, "to_port", port ? port : "0");
 }
 

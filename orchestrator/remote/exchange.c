@@ -1,8 +1,12 @@
 /* The two ends of one native trial or probe: see trial.h. */
 #include <stdio.h>
+#include <string.h>
 #include <sys/random.h>
 
 #include "trial.h"
+
+/* How long the other end of a failed trial may take to say what it saw. */
+#define TRIAL_CAUSE_MS 500
 
 int trial_make_token(char token[ENGINE_TOKEN_SIZE], struct error *err)
 {
@@ -70,21 +74,41 @@ int trial_exchange_start(struct fleet *fleet, const struct engine *engine,
 	return 0;
 }
 
+/* How near an end's word is to the cause: a lost host explains what its peer saw of it. */
+static int cause_rank(const struct ask *ask)
+{
+	const char *code = ask->final ? wire_record_text(ask->final, "code") : NULL;
+
+	if (!ask->done || ask->ok)
+		return 0;
+	if (ask->error.code == ERROR_HOST)
+		return 3;
+	return code && (!strcmp(code, "lost") || !strcmp(code, "refused")) ? 1 : 2;
+}
+
 int trial_exchange_finish(
 	struct fleet *fleet, struct trial_exchange *exchange, int64_t deadline, struct error *err)
 {
 	struct ask *const asks[] = {exchange->listener, exchange->connector};
+	struct error late = {0};
 
 	if (fleet_await(fleet, asks, 2, deadline, err) < 0)
 		return -1;
+	if (asks[0]->done && asks[0]->ok && asks[1]->done && asks[1]->ok)
+		return 0;
+	/* One end failed; the other's word may be nearer to the cause, and comes at once or never.
+	 */
 	for (int i = 0; i < 2; i++) {
-		if (asks[i]->done && !asks[i]->ok) {
+		if (fleet_await(fleet, &asks[i], 1, fleet_now() + TRIAL_CAUSE_MS, &late) < 0 &&
+			late.code != ERROR_TRIAL) {
 			if (err)
-				*err = asks[i]->error;
+				*err = late;
 			return -1;
 		}
 	}
-	return 0;
+	if (err)
+		*err = asks[cause_rank(asks[1]) > cause_rank(asks[0])]->error;
+	return -1;
 }
 
 void trial_exchange_free(struct trial_exchange *exchange)

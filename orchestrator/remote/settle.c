@@ -24,7 +24,7 @@ static const char *host_name(const struct attempt *attempt, const struct segment
 static int fail_route(struct attempt *attempt, const char *to)
 {
 	const struct binding *from = &attempt->connector->binding;
-	char where[80];
+	char where[80], gateway[FACTS_ADDRESS_MAX];
 
 	attempt->no_route = true;
 	return error_set(&attempt->error, ERROR_TOPOLOGY,
@@ -34,7 +34,8 @@ static int fail_route(struct attempt *attempt, const char *to)
 		"Give %s one:  ip %sroute add %s/%d via %s dev %s",
 		host_name(attempt, attempt->connector), to, from->device,
 		host_name(attempt, attempt->connector), from->family == 6 ? "-6 " : "", to,
-		from->family == 6 ? 128 : 32, attempt->connector->neighbour.address, from->device);
+		from->family == 6 ? 128 : 32,
+		binding_address_from(&attempt->connector->neighbour, from, gateway), from->device);
 }
 
 /*
@@ -44,7 +45,8 @@ static int fail_route(struct attempt *attempt, const char *to)
 static int check_route(struct fleet *fleet, struct attempt *attempt)
 {
 	const struct binding *from = &attempt->connector->binding;
-	const char *to = attempt->listener->binding.address, *device, *gateway;
+	const char *to, *device, *gateway;
+	char address[FACTS_ADDRESS_MAX];
 	struct wire_writer writer;
 	struct ask *ask =
 		fleet_ask(fleet, attempt->connector->host, "route", &writer, &attempt->error);
@@ -52,6 +54,7 @@ static int check_route(struct fleet *fleet, struct attempt *attempt)
 
 	if (!ask)
 		return -1;
+	to = binding_address_from(&attempt->listener->binding, from, address);
 	wire_writer_text(&writer, "to", to);
 	wire_writer_number(&writer, "family", from->family);
 	wire_writer_text(&writer, "interface", from->device);

@@ -6,7 +6,6 @@ import json
 import os
 import pathlib
 import re
-import signal
 import subprocess
 import tempfile
 import time
@@ -71,31 +70,34 @@ def wait_for(condition, seconds, what):
         time.sleep(0.02)
 
 
-def agents():
-    """Pids of agents that orch started (they run under the name of their uploaded file)."""
+def agents(lab):
+    """Pids of the agents inside a lab's namespaces (they run under their uploaded file's name)."""
+    inside = {os.stat(f"/run/netns/{name}").st_ino for name in namespaces(lab)}
     found = []
     for entry in os.scandir("/proc"):
-        if entry.name.isdigit():
-            try:
-                link = os.readlink(f"/proc/{entry.name}/exe")
-            except OSError:
-                continue
-            if re.search(r"orch-[^/]*$", link.removesuffix(" (deleted)")) and link != ORCH:
-                found.append(int(entry.name))
+        if not entry.name.isdigit():
+            continue
+        try:
+            link = os.readlink(f"/proc/{entry.name}/exe").removesuffix(" (deleted)")
+            space = os.stat(f"/proc/{entry.name}/ns/net").st_ino
+        except OSError:
+            continue
+        if space in inside and re.search(r"/\.?orch-agent-[^/]*$", link):
+            found.append(int(entry.name))
     return found
 
 
+def alive(pids):
+    return [pid for pid in pids if os.path.exists(f"/proc/{pid}")]
+
+
 def uploads():
-    """Files and folders that bootstrap may have left."""
-    return [os.path.join(folder, name) for folder in UPLOAD_FOLDERS if os.path.isdir(folder)
-            for name in os.listdir(folder) if re.match(r"\.?orch-(agent|[0-9a-f]{16,})", name)]
+    """Files that bootstrap may have left."""
+    return {os.path.join(folder, name) for folder in UPLOAD_FOLDERS if os.path.isdir(folder)
+            for name in os.listdir(folder) if re.match(r"\.?orch-agent", name)}
 
 
-def namespaces():
+def namespaces(lab):
+    """Namespaces of a lab by its topology's name."""
     output = subprocess.run(["ip", "netns", "list"], capture_output=True, text=True).stdout
-    return [line.split()[0] for line in output.splitlines() if line.startswith("orch-")]
-
-
-def kill_group(process):
-    os.killpg(process.pid, signal.SIGKILL)
-    process.communicate()
+    return [line.split()[0] for line in output.splitlines() if line.startswith(f"orch-{lab}-")]

@@ -8,7 +8,7 @@ import tempfile
 import time
 import unittest
 
-from harness import (agents, kill_group, namespaces, orch, run_topology, start_run, topology_path,
+from harness import (agents, alive, namespaces, orch, run_topology, start_run, topology_path,
                      uploads, wait_for, write_topology)
 
 HOME = topology_path("lab-home.yaml")
@@ -28,14 +28,28 @@ class Faults(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = folder.name
         self.file = os.path.join(self.folder, "run.json")
+        self.uploads_before = uploads()
 
-    def assert_nothing_left(self):
-        wait_for(lambda: not agents(), 5, "agents are gone")
-        self.assertEqual(uploads(), [])
+    def start(self, *arguments):
+        """A run of lab-home in the background that does not outlive its test."""
+        run = start_run(HOME, *arguments, "-o", self.file)
+        self.addCleanup(lambda: (run.kill(), run.communicate()))
+        return run
+
+    def wait_for_trials(self, count):
+        """Waits for finished trials and returns the agents' pids."""
+        wait_for(lambda: finished_trials(self.file + ".part") >= count, PART_POLL, "trials")
+        pids = agents("lab-home")
+        self.assertEqual(len(pids), 3)
+        return pids
+
+    def assert_nothing_left(self, pids):
+        wait_for(lambda: not alive(pids), 5, "agents are gone")
+        self.assertEqual(uploads() - self.uploads_before, set())
 
     def test_interrupt_keeps_what_is_finished(self):
-        run = start_run(HOME, "--trials", "50", "--duration", "0.3s", "-o", self.file)
-        wait_for(lambda: finished_trials(self.file + ".part") >= 3, PART_POLL, "three trials")
+        run = self.start("--trials", "50", "--duration", "0.3s")
+        pids = self.wait_for_trials(3)
         run.send_signal(signal.SIGINT)
         output, errors = run.communicate(timeout=20)
         self.assertEqual(run.returncode, 130, errors)
@@ -44,28 +58,28 @@ class Faults(unittest.TestCase):
         self.assertFalse(data["complete"])
         self.assertFalse(os.path.exists(self.file + ".part"))
         self.assertIn("wlan", output)
-        self.assert_nothing_left()
-        self.assertEqual(namespaces(), [])
+        self.assert_nothing_left(pids)
+        self.assertEqual(namespaces("lab-home"), [])
 
     def test_sigkill_leaves_nothing_and_is_reclaimed(self):
-        run = start_run(HOME, "--trials", "50", "--duration", "0.3s", "-o", self.file)
-        wait_for(lambda: finished_trials(self.file + ".part") >= 2, PART_POLL, "two trials")
-        self.assertEqual(len(agents()), 3)
+        run = self.start("--trials", "50", "--duration", "0.3s")
+        pids = self.wait_for_trials(2)
         run.kill()
         run.communicate()
-        self.assert_nothing_left()
+        self.assert_nothing_left(pids)
         # the .part is a run of its own, and the lab is reclaimed by the next run
         report = orch("report", self.file + ".part")
         self.assertEqual(report.returncode, 0, report.stderr)
         self.assertIn("wlan", report.stdout)
         again = run_topology(HOME, "--trials", "1", "--duration", "0.3s")
         self.assertEqual(again.status, 0, again.errors)
-        self.assertEqual(namespaces(), [])
+        self.assertEqual(namespaces("lab-home"), [])
 
     def test_agent_dies_during_a_trial(self):
-        run = start_run(HOME, "--trials", "4", "--duration", "0.5s", "-o", self.file)
-        wait_for(lambda: finished_trials(self.file + ".part") >= 2, PART_POLL, "two trials")
-        names = {pid: pathlib.Path(f"/proc/{pid}/net/dev").read_text() for pid in agents()}
+        run = self.start("--trials", "4", "--duration", "0.5s")
+        # a round and a bit: every series has a valid trial
+        pids = self.wait_for_trials(7)
+        names = {pid: pathlib.Path(f"/proc/{pid}/net/dev").read_text() for pid in pids}
         router = [pid for pid, devices in names.items() if "br-lan" in devices]
         self.assertEqual(len(router), 1)
         os.kill(router[0], signal.SIGKILL)
@@ -81,13 +95,13 @@ class Faults(unittest.TestCase):
         path = [t for t in data["trials"] if t["segment"] == "path"]
         self.assertEqual(len(path), 8)
         self.assertTrue(all(t["ok"] for t in path), [t["error"] for t in path])
-        self.assert_nothing_left()
+        self.assert_nothing_left(pids)
 
     def test_read_only_folder(self):
         done = orch("run", HOME, "--trials", "1", "-o", "/proc/run.json")
         self.assertEqual(done.returncode, 4)
         self.assertIn("/proc/run.json", done.stderr)
-        self.assertEqual(namespaces(), [])
+        self.assertEqual(namespaces("lab-home"), [])
 
     def test_full_folder(self):
         full = os.path.join(self.folder, "full")
@@ -99,7 +113,7 @@ class Faults(unittest.TestCase):
         self.assertEqual(done.returncode, 4)
         self.assertIn("No space left", done.stderr)
         self.assertEqual(os.listdir(full), ["filler"])
-        self.assertEqual(namespaces(), [])
+        self.assertEqual(namespaces("lab-home"), [])
 
     def test_without_root(self):
         done = subprocess.run(["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups",
@@ -134,7 +148,7 @@ class OtherTopology(unittest.TestCase):
     """A lab is kept, and another topology with plain exec transports says something wrong of it."""
 
     LAB = """orch: 1
-name: orch-test-other
+name: other
 lab: {}
 hosts:
   pc1: {}
@@ -158,7 +172,9 @@ tests:
         self.addCleanup(orch, "lab", "down", self.lab)
 
     def namespace(self, host):
-        return [name for name in namespaces() if name.endswith("-" + host)][0]
+        name = f"orch-other-{host}"
+        self.assertIn(name, namespaces("other"))
+        return name
 
     def topology(self, links):
         hosts = "\n".join(f"  {h}: {{exec: [ip, netns, exec, {self.namespace(h)}]}}"
@@ -190,10 +206,10 @@ tests:
             self.assertIn("router:wlan0", trial["error"])
 
     def test_no_such_interface(self):
-        run = run_topology(self.topology('  - {name: wlan, a: "router:wlan1", b: "pc2:wlan0"}'),
+        run = run_topology(self.topology('  - {name: wlan, a: "router:wlan9", b: "pc2:wlan0"}'),
                            "--trials", "1")
         self.assertEqual(run.status, 4, run.output)
-        self.assertRegex(run.errors, r'claims\.yaml:7:\d+: .*router.*no interface "wlan1"')
+        self.assertRegex(run.errors, r'claims\.yaml:7:\d+: .*router.*no interface "wlan9"')
         self.assertIn('did you mean "wlan0"', run.errors)
         self.assertIsNone(run.data)
 
