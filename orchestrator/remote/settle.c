@@ -114,7 +114,7 @@ static int try_listener(struct fleet *fleet, struct attempt *attempt, struct err
 static int explain_failure(
 	const struct attempt attempts[2], size_t count, struct segment *segment, struct error *err)
 {
-	const struct attempt *first = &attempts[0], *second = &attempts[count - 1];
+	const struct attempt *first = &attempts[0], *second = &attempts[count == 2];
 
 	for (size_t i = 0; i < count; i++) {
 		if (attempts[i].no_route) {
@@ -130,6 +130,7 @@ static int explain_failure(
 			first->listener->binding.address, host_name(first, first->listener),
 			host_name(first, first->connector), first->error.message);
 	else
+		/* NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): two ends, two attempts */
 		error_set(&segment->error, ERROR_TRIAL, "",
 			"listener at %s (%s) not reachable from %s: %s; nor the other way round, "
 			"at %s: %s",

@@ -7,7 +7,7 @@ import unittest
 
 from harness import run_topology, topology_path
 
-TIMES = 10 if os.environ.get("ORCH_LONG") else 2
+TIMES = 10 if os.environ.get("ORCH_LONG") else int(os.environ.get("ORCH_TRUTH_TIMES", "2"))
 
 
 class Truths(unittest.TestCase):

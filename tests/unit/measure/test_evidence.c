@@ -18,8 +18,8 @@ static const char *const lines[] = {
 	"9 qdisc interface=eth0 kind=tbf handle=1: parent=root drops=12 overlimits=90 backlog=0 "
 	"bytes=70",
 	"9 qdisc interface=eth1 kind=fq drops=99", "9 softnet dropped=3 squeezed=8",
-	"9 protocol name=InErrs delta=0",
-	"9 protocol name=RetransSegs delta=17", "9 protocol name=RetransSegs delta=18",
+	"9 protocol name=InErrs delta=0", "9 protocol name=RetransSegs delta=17",
+	"9 protocol name=RetransSegs delta=18",
 	"9 link interface=eth0 speed_mbit=1000 duplex=full carrier=1 mtu=1500",
 	"9 conntrack count=12 max=65536", "9 thermal zone=0 millidegrees=48500", "9 invented key=1",
 	NULL};
