@@ -318,8 +318,10 @@ static void test_live_run(void **state)
 	assert_non_null(topology);
 	run = run_create(
 		topology, UINT64_C(18446744073709551615), "build 7", "2026-01-01T00:00:00Z", &err);
-	if (!run)
+	if (!run) {
 		fail_msg("%s: %s", err.where, err.message);
+		return;
+	}
 	line = run_header_line(run);
 	assert_null(strchr(line, '\n'));
 	assert_non_null(strstr(line, "\"18446744073709551615\""));
@@ -340,7 +342,11 @@ static void test_live_run(void **state)
 	assert_int_equal(run_set_host(run, "router", cJSON_CreateObject(), &err), 0);
 	run_finish(run, "2026-01-01T00:10:00Z", true);
 	text = run_print(run);
-	for (at = text, i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
+	if (!text) {
+		fail_msg("a run without text");
+		return;
+	}
+	for (at = text, i = 0; at && i < sizeof(order) / sizeof(order[0]); i++) {
 		char key[40];
 
 		snprintf(key, sizeof(key), "\n%s:", order[i]);

@@ -214,6 +214,7 @@ static void test_full(void **state)
 	if (!mount_over(0, "size=128k")) {
 		free(large);
 		skip();
+		return;
 	}
 	memset(large, 'x', 200000);
 	storage = storage_create(path, &err);
