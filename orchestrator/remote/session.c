@@ -253,7 +253,6 @@ int session_send(struct session *session, const char *text, size_t length, struc
 	session->unsent_length += length;
 	session->said = deadline_now();
 	flush(session);
-	session->more = true; /* libssh2 takes in what came while it sends */
 	return 0;
 }
 
@@ -313,10 +312,6 @@ static void talk(struct session *session)
 	session->more = false;
 	flush(session);
 	read_lines(session);
-	if (session->phase < SESSION_ENDING && session->unsent_length) {
-		flush(session); /* reading may have opened the window */
-		session->more = session->more || session->unsent_length == 0;
-	}
 }
 
 static void meeting(struct session *session)

@@ -59,7 +59,12 @@ struct ssh_transport {
 	LIBSSH2_CHANNEL *channel;
 	enum ssh_channel_state channel_state;
 	char *command;
-	bool output_ended, input_closing;
+	bool output_ended;
+	/*
+	 * libssh2 takes packets in while it sends, and window adjustments while it reads: what the
+	 * one brought for the other no descriptor tells, so the timer does.
+	 */
+	bool unread, write_refused;
 	bool read_pending; /* a read must be repeated before anything else is sent */
 	char outbox[SSH_OUTBOX_SIZE];
 	size_t outbox_length;
@@ -87,6 +92,9 @@ enum transport_status ssh_close_input(struct transport *transport, struct error 
 enum transport_status ssh_finish(
 	struct transport *transport, int *ret_status, const char **ret_errors, struct error *err);
 enum transport_status ssh_abandon(struct transport *transport);
+
+/* Is there something to do though no descriptor will wake? */
+bool ssh_channel_due(const struct ssh_transport *ssh);
 
 struct ssh_transport *ssh_of(struct transport *transport);
 

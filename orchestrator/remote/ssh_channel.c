@@ -46,7 +46,8 @@ enum transport_status ssh_start(struct transport *transport, const char *command
 			return fail(ssh, err, "out of memory");
 		ssh->channel_state = SSH_CHANNEL_OPENING;
 		ssh->outbox_length = 0;
-		ssh->output_ended = ssh->read_pending = ssh->input_closing = false;
+		ssh->output_ended = ssh->read_pending = false;
+		ssh->unread = ssh->write_refused = false;
 		tail_clear(&ssh->errors);
 	}
 	if (ssh->channel_state == SSH_CHANNEL_OPENING) {
@@ -64,7 +65,7 @@ enum transport_status ssh_start(struct transport *transport, const char *command
 	return TRANSPORT_DONE;
 }
 
-static bool half_sent(struct ssh_transport *ssh)
+static bool half_sent(const struct ssh_transport *ssh)
 {
 	return libssh2_session_block_directions(ssh->session) & LIBSSH2_SESSION_BLOCK_OUTBOUND;
 }
@@ -75,6 +76,7 @@ static int flush(struct ssh_transport *ssh)
 	while (ssh->outbox_length) {
 		ssize_t put = libssh2_channel_write(ssh->channel, ssh->outbox, ssh->outbox_length);
 
+		ssh->unread = true;
 		if (put == LIBSSH2_ERROR_EAGAIN || put == 0)
 			return -EAGAIN;
 		if (put < 0)
@@ -85,6 +87,14 @@ static int flush(struct ssh_transport *ssh)
 	return 0;
 }
 
+bool ssh_channel_due(const struct ssh_transport *ssh)
+{
+	if (ssh->channel_state != SSH_CHANNEL_OPEN || half_sent(ssh))
+		return false;
+	return ssh->unread || ((ssh->write_refused || ssh->outbox_length) &&
+				      libssh2_channel_window_write(ssh->channel) > 0);
+}
+
 ssize_t ssh_write(struct transport *transport, const void *data, size_t size)
 {
 	struct ssh_transport *ssh = ssh_of(transport);
@@ -92,9 +102,8 @@ ssize_t ssh_write(struct transport *transport, const void *data, size_t size)
 
 	if (ssh->channel_state != SSH_CHANNEL_OPEN)
 		return -EPIPE;
-	if (ssh->read_pending)
-		return -EAGAIN;
-	result = flush(ssh);
+	result = ssh->read_pending ? -EAGAIN : flush(ssh);
+	ssh->write_refused = result == -EAGAIN;
 	if (result < 0)
 		return result;
 	/* An own buffer, because a repeated call must show libssh2 the same address. */
@@ -144,8 +153,10 @@ ssize_t ssh_read(struct transport *transport, void *buffer, size_t size)
 	if (ssh->output_ended)
 		return 0;
 	got = read_stream(ssh, 0, buffer, size);
-	if (got == LIBSSH2_ERROR_EAGAIN)
+	if (got == LIBSSH2_ERROR_EAGAIN) {
+		ssh->unread = false;
 		return -EAGAIN;
+	}
 	if (got < 0)
 		return -EIO;
 	if (got > 0)
@@ -167,8 +178,10 @@ enum transport_status ssh_close_input(struct transport *transport, struct error 
 	result = flush(ssh);
 	if (result == -EAGAIN)
 		return TRANSPORT_AGAIN;
-	if (result == 0)
+	if (result == 0) {
+		ssh->unread = true;
 		result = libssh2_channel_send_eof(ssh->channel);
+	}
 	if (result == LIBSSH2_ERROR_EAGAIN)
 		return TRANSPORT_AGAIN;
 	return result < 0 ? fail(ssh, err, "shell: cannot end its input") : TRANSPORT_DONE;

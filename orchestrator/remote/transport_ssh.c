@@ -151,7 +151,9 @@ static int64_t timer(const struct transport *transport)
 {
 	const struct ssh_transport *ssh = const_of(transport);
 
-	return ssh->session ? DEADLINE_NEVER : ssh->attempt_deadline;
+	if (!ssh->session)
+		return ssh->attempt_deadline;
+	return ssh_channel_due(ssh) ? 0 : DEADLINE_NEVER;
 }
 
 static const char *step(const struct transport *transport)

@@ -374,7 +374,8 @@ static void an_unreachable_address_ends_with_the_deadline(void **state)
 	if (pid == 0) {
 		if (unshare(CLONE_NEWNET) < 0)
 			_exit(77);
-		hosts_shell("ip link set lo up; ip link add hole type dummy; ip link set hole up; "
+		hosts_shell("ip link set lo up; ip link add hole type veth peer name end; ip link "
+			    "set end up; ip link set hole up; "
 			    "ip address add 192.0.2.1/24 dev hole; "
 			    "ip neighbour add 192.0.2.9 lladdr 02:00:00:00:00:09 dev hole");
 		host = one_host(&hosts, "");
