@@ -37,7 +37,7 @@ static void say_flags(struct wire_writer *writer, int family, uint32_t flags)
 static void visit_address(const struct nlmsghdr *message, void *context)
 {
 	const struct addresses *addresses = context;
-	const struct ifaddrmsg *body = NLMSG_DATA(message);
+	const struct ifaddrmsg *body = netlink_body(message);
 	const struct rtattr *attributes[IFA_MAX + 1];
 	unsigned char raw[16] = {0};
 	char text[INET6_ADDRSTRLEN], label[64];

@@ -33,7 +33,7 @@ static struct hello_link *add_link(struct hello_links *links)
 
 static void visit_link(const struct nlmsghdr *message, void *context)
 {
-	const struct ifinfomsg *body = NLMSG_DATA(message);
+	const struct ifinfomsg *body = netlink_body(message);
 	const struct rtattr *attributes[IFLA_MAX + 1];
 	const struct rtattr *info[IFLA_INFO_MAX + 1];
 

@@ -39,7 +39,7 @@ static void read_address(const struct rtattr *attribute, int family, char *text,
 static void visit_route(const struct nlmsghdr *message, void *context)
 {
 	struct route_answer *answer = context;
-	const struct rtmsg *body = NLMSG_DATA(message);
+	const struct rtmsg *body = netlink_body(message);
 	const struct rtattr *attributes[RTA_MAX + 1];
 
 	if (message->nlmsg_type != RTM_NEWROUTE || message->nlmsg_len < NLMSG_LENGTH(sizeof(*body)))

@@ -50,7 +50,7 @@ static void read_statistics(const struct rtattr *const *attributes, struct queue
 static void visit_queue(const struct nlmsghdr *message, void *context)
 {
 	struct queues_snapshot *snapshot = context;
-	const struct tcmsg *body = NLMSG_DATA(message);
+	const struct tcmsg *body = netlink_body(message);
 	const struct rtattr *attributes[TCA_MAX + 1];
 	char name[IFNAMSIZ];
 

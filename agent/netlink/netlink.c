@@ -34,6 +34,12 @@ void netlink_request_add(
 	request->header.nlmsg_len = (uint32_t)(at + RTA_LENGTH(size));
 }
 
+/* NLMSG_DATA() casts the const away. */
+const void *netlink_body(const struct nlmsghdr *message)
+{
+	return (const char *)message + NLMSG_HDRLEN;
+}
+
 /* Returns 1 when more is to come, 0 at the end, or -errno. */
 static int visit_answers(const char *bytes, size_t length, netlink_visit *visit, void *context)
 {
@@ -47,7 +53,8 @@ static int visit_answers(const char *bytes, size_t length, netlink_visit *visit,
 			struct nlmsgerr failure = {0};
 
 			if (message->nlmsg_len >= NLMSG_LENGTH(sizeof(failure.error)))
-				memcpy(&failure.error, NLMSG_DATA(message), sizeof(failure.error));
+				memcpy(&failure.error, netlink_body(message),
+					sizeof(failure.error));
 			return failure.error;
 		}
 		visit(message, context);

@@ -32,6 +32,9 @@ typedef void netlink_visit(const struct nlmsghdr *message, void *context);
  */
 int netlink_ask(const struct netlink_request *request, netlink_visit *visit, void *context);
 
+/* What follows a message's header. */
+const void *netlink_body(const struct nlmsghdr *message);
+
 /* The attributes of a message whose body has body_size bytes, indexed by type; absent ones NULL. */
 void netlink_attributes(const struct nlmsghdr *message, size_t body_size,
 	const struct rtattr **table, size_t table_size);
