@@ -74,6 +74,18 @@ static bool has_bridge(const struct lab_layout *layout, size_t host)
 	return false;
 }
 
+/*
+ * A lab has no name service, and asking for one fails at once: with a default route sshd and others
+ * that look names up would wait seconds for this machine's resolver, which is out of a namespace's
+ * reach.
+ */
+static void write_rules(bool ipv6, FILE *out)
+{
+	fputs("rule add from 0.0.0.0/0 ipproto udp dport 53 unreachable\n", out);
+	if (ipv6)
+		fputs("rule add from ::/0 ipproto udp dport 53 unreachable\n", out);
+}
+
 static void write_devices(const struct lab_layout *layout, size_t host, FILE *out)
 {
 	const struct topology *topology = layout->topology;
@@ -168,6 +180,7 @@ static int write_routes(const struct lab_layout *layout, size_t host, bool ipv6,
 
 static int write_ip(const struct lab_layout *layout, size_t host, bool ipv6, FILE *out)
 {
+	write_rules(ipv6, out);
 	write_devices(layout, host, out);
 	write_addresses(layout, host, ipv6, out);
 	return write_routes(layout, host, ipv6, out);
