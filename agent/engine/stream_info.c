@@ -33,6 +33,8 @@ static const struct {
 	[INFO_REORDERING] = ITEM(GREATEST, tcpi_reordering),
 	[INFO_PATH_MTU] = ITEM(LEAST, tcpi_pmtu),
 	[INFO_BYTES_ACKED] = ITEM(SUM, tcpi_bytes_acked),
+	[INFO_BYTES_SENT] = ITEM(SUM, tcpi_bytes_sent),
+	[INFO_BYTES_RETRANSMITTED] = ITEM(SUM, tcpi_bytes_retrans),
 #undef ITEM
 };
 

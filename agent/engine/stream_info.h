@@ -16,6 +16,8 @@ enum stream_info_item {
 	INFO_REORDERING,  /* greatest */
 	INFO_PATH_MTU,	  /* least */
 	INFO_BYTES_ACKED, /* so far, summed */
+	INFO_BYTES_SENT,  /* so far, retransmissions included, summed */
+	INFO_BYTES_RETRANSMITTED,
 	INFO_APP_LIMITED, /* streams whose delivery rate was limited by us */
 	INFO_ITEMS,
 };
