@@ -71,7 +71,7 @@ def cgroups():
 def surroundings():
     """Everything outside of a lab that could show that it was there."""
     links = subprocess.run(["ip", "-o", "link"], capture_output=True, text=True).stdout
-    return {"namespaces": namespaces(), "links": [line.split(":")[1] for line in
+    return {"namespaces": namespaces("t"), "links": [line.split(":")[1] for line in
                                                   links.splitlines()],
             "cgroups": cgroups(), "state": os.path.exists("/run/orch")}
 
@@ -100,7 +100,7 @@ class Life(LabCase):
     def test_down_leaves_nothing(self):
         before = surroundings()
         lab = self.pair("t-life", pc1="{lab: {cpu: 50%}}").up()
-        self.assertEqual(len(namespaces()), len(before["namespaces"]) + 2)
+        self.assertEqual(len(namespaces("t")), len(before["namespaces"]) + 2)
         self.assertEqual(orch("lab", "status", lab.path).returncode, 0)
         sleeper = lab.start("pc1", "import time; print(flush=True); time.sleep(60)")
         sleeper.stdout.readline()
@@ -208,7 +208,7 @@ class Life(LabCase):
         done = orch("lab", "up", lab.path)
         self.assertEqual(done.returncode, 4)
         self.assertIn("orch-t-taken-pc2", done.stderr)
-        self.assertEqual(namespaces(), ["orch-t-taken-pc2"])
+        self.assertEqual(namespaces("t"), ["orch-t-taken-pc2"])
 
     def test_without_root(self):
         path = self.pair("t-user").path
