@@ -343,7 +343,7 @@ static void refuses_bad_trials(void **state)
 					"omit_ms=0 interval_ms=0 setup_ms=100 stall_ms=100";
 	static const struct {
 		const char *from, *to, *code;
-	} changes[] = {{"test=tcp", "test=udp", "bad"}, {"role=send", "role=both", "bad"},
+	} changes[] = {{"test=tcp", "test=udp", "bad"}, {"role=send", "role=all", "bad"},
 		{"token=00", "token=", "bad"}, {"token=00", "token=xx", "bad"},
 		{"family=4", "family=6", "bad"}, {"address=127.0.0.1", "address=", "bad"},
 		{"streams=1", "streams=0", "bad"}, {"streams=1", "streams=65", "bad"},
