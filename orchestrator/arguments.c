@@ -347,8 +347,6 @@ static int refuse_unbuilt(const struct run_arguments *arguments, struct error *e
 		return error_set(err, ERROR_UNBUILT, "--baseline", "not built yet");
 	if (arguments->expects.count)
 		return error_set(err, ERROR_UNBUILT, "--expect", "not built yet");
-	if (arguments->direction == TOPOLOGY_BIDIR)
-		return error_set(err, ERROR_UNBUILT, "--direction bidir", "not built yet");
 	if (arguments->segments.count > 1)
 		return error_set(err, ERROR_UNBUILT, "--segment",
 			"more than one segment: not built yet; leave it out to measure them all");

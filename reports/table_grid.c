@@ -35,9 +35,10 @@ static char *segment_cell(const struct view_row *row)
 static char *ends_cell(const struct view_row *row)
 {
 	char *from = text_fit(row->from, HOST_WIDTH), *to = text_fit(row->to, HOST_WIDTH);
+	const char *arrow = row->row->direction == TOPOLOGY_BIDIR ? "<>" : ">";
 	char *cell = NULL;
 
-	if (row->from && row->to && from && to && asprintf(&cell, "%s > %s", from, to) < 0)
+	if (row->from && row->to && from && to && asprintf(&cell, "%s %s %s", from, arrow, to) < 0)
 		cell = NULL;
 	free(from);
 	free(to);

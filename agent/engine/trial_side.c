@@ -80,6 +80,8 @@ int side_start(
 	memset(side, 0, sizeof(*side));
 	side->options = options;
 	side->sends = sends;
+	/* Before the threads': a short count may be through before they have all been started. */
+	side->begun_us = clock_now_us();
 	int result = streams_start(&side->streams, options, sends, fds);
 
 	if (result < 0)
@@ -89,7 +91,6 @@ int side_start(
 		options->interval_ms * 1000);
 	if (result < 0)
 		return result;
-	side->begun_us = clock_now_us();
 	side->moved_us = side->begun_us;
 	side->looked_us = side->begun_us;
 	if (sends) {
@@ -162,6 +163,14 @@ static enum side_state meet_the_end(struct trial_side *side, int64_t now)
 	return end_at(side, now);
 }
 
+/* The threads' word for when, which the loop's lateness is no part of. No count takes no time. */
+static enum side_state end_with_threads(struct trial_side *side)
+{
+	int64_t ended_us = streams_ended_us(&side->streams);
+
+	return end_at(side, ended_us > side->zero_us ? ended_us : side->zero_us + 1);
+}
+
 /* Every thread is at an orderly end, or one is at another. */
 static enum side_state meet_the_count(struct trial_side *side, int ended, int64_t now)
 {
@@ -169,12 +178,9 @@ static enum side_state meet_the_count(struct trial_side *side, int ended, int64_
 		return side->sends ? meet_the_end(side, now) : SIDE_LOST;
 	if (ended < side->streams.count)
 		return SIDE_RUNS;
-	/* The threads' word for when, which the loop's lateness is no part of. */
-	if (side->sends)
-		return end_at(side, streams_ended_us(&side->streams));
-	if (side->bytes < side->options->bytes || !side->zero_us)
+	if (!side->sends && (side->bytes < side->options->bytes || !side->zero_us))
 		return SIDE_TOO_LITTLE;
-	return end_at(side, streams_ended_us(&side->streams));
+	return end_with_threads(side);
 }
 
 enum side_state side_advance(struct trial_side *side)

@@ -46,14 +46,17 @@ cJSON *record_create(const struct record_trial *trial, const char *error)
 	return record;
 }
 
-static void add_intervals(cJSON *record, const struct sample *sample)
-{
-	cJSON *list = cJSON_AddArrayToObject(record, "intervals");
+static const char *const way_names[SAMPLE_WAYS] = {"forward", "reverse"};
 
+/* direction: of two at once, else NULL. */
+static void add_intervals(cJSON *list, const struct sample *sample, const char *direction)
+{
 	for (size_t i = 0; i < sample->interval_count; i++) {
 		const struct sample_interval *interval = &sample->intervals[i];
 		cJSON *item = cJSON_CreateObject();
 
+		if (direction)
+			add_text(item, "direction", direction);
 		add_number(item, "start", interval->start);
 		add_number(item, "end", interval->end);
 		if (interval->omitted)
@@ -77,6 +80,29 @@ static void add_limits(cJSON *record, const struct sample *sample)
 	add_number(limits, "sndbuf_limited_us", sample->sndbuf_limited_us);
 	add_number(limits, "app_limited", sample->app_limited);
 	add_number(limits, "elapsed_us", sample->elapsed_us);
+	add_number(limits, "busy_share", sample->busy_share);
+	add_number(limits, "rwnd_limited_share", sample->rwnd_limited_share);
+	add_number(limits, "sndbuf_limited_share", sample->sndbuf_limited_share);
+}
+
+/* A comma list as an array; left out when there is nothing. */
+static void add_fallbacks(cJSON *connection, const struct sample *sample)
+{
+	const char *const lists[] = {sample->send_fallbacks, sample->receive_fallbacks};
+	cJSON *array = NULL;
+
+	for (size_t i = 0; i < 2; i++) {
+		for (const char *at = lists[i]; *at;) {
+			size_t length = strcspn(at, ",");
+			char name[sizeof(sample->send_fallbacks)];
+
+			snprintf(name, sizeof(name), "%.*s", (int)length, at);
+			if (!array)
+				array = cJSON_AddArrayToObject(connection, "fallbacks");
+			cJSON_AddItemToArray(array, cJSON_CreateString(name));
+			at += length + (at[length] == ',');
+		}
+	}
 }
 
 static void add_connection(cJSON *record, const struct sample *sample)
@@ -91,7 +117,48 @@ static void add_connection(cJSON *record, const struct sample *sample)
 	add_number(connection, "reordering", sample->reordering);
 	add_text(connection, "send_method", sample->send_method);
 	add_text(connection, "receive_method", sample->receive_method);
+	add_fallbacks(connection, sample);
+	add_number(connection, "dscp", sample->dscp);
+	add_number(connection, "pacing_bps", sample->pacing_bps);
+	cJSON_AddBoolToObject(connection, "nodelay", sample->nodelay);
 	cJSON_AddBoolToObject(connection, "device_bound", sample->device_bound);
+}
+
+/* Both directions at once: what is one direction's own. */
+static void add_way(cJSON *ways, const struct sample *sample, const char *name)
+{
+	cJSON *way = cJSON_AddObjectToObject(ways, name);
+
+	add_number(way, "throughput_bps", sample->throughput_bps);
+	add_number(way, "bytes", sample->bytes);
+	add_number(way, "seconds", sample->seconds);
+	add_number(way, "total_bytes_sent", sample->total_sent);
+	add_number(way, "total_bytes_received", sample->total_received);
+	add_number(way, "retransmits", sample->retransmits);
+	add_number(way, "rtt_us", sample->rtt_us);
+	add_number(way, "min_rtt_us", sample->min_rtt_us);
+	add_limits(way, sample);
+	add_connection(way, sample);
+}
+
+static void add_ways(cJSON *record, const struct sample *sample)
+{
+	cJSON *intervals = cJSON_AddArrayToObject(record, "intervals");
+	cJSON *ways;
+
+	if (!sample->ways) {
+		add_intervals(intervals, sample, NULL);
+		add_limits(record, sample);
+		add_connection(record, sample);
+		return;
+	}
+	add_number(record, "forward_bps", sample->ways[SAMPLE_FORWARD].throughput_bps);
+	add_number(record, "reverse_bps", sample->ways[SAMPLE_REVERSE].throughput_bps);
+	ways = cJSON_AddObjectToObject(record, "ways");
+	for (size_t i = 0; i < SAMPLE_WAYS; i++) {
+		add_intervals(intervals, &sample->ways[i], way_names[i]);
+		add_way(ways, &sample->ways[i], way_names[i]);
+	}
 }
 
 void record_add_sample(cJSON *record, const struct sample *sample)
@@ -106,9 +173,7 @@ void record_add_sample(cJSON *record, const struct sample *sample)
 	add_number(record, "min_rtt_us", sample->min_rtt_us);
 	add_number(record, "loss_percent", sample->loss_percent);
 	add_number(record, "jitter_us", sample->jitter_us);
-	add_intervals(record, sample);
-	add_limits(record, sample);
-	add_connection(record, sample);
+	add_ways(record, sample);
 	cJSON_AddNullToObject(record, "raw");
 }
 

@@ -19,24 +19,41 @@ struct sample_interval {
 	double retransmits, rtt_us, min_rtt_us, cwnd, delivery_bps;
 };
 
+/* By topology_direction's order: forward, then reverse. */
+enum { SAMPLE_FORWARD, SAMPLE_REVERSE, SAMPLE_WAYS };
+
 struct sample {
 	double throughput_bps;		   /* receiver's goodput over the measured window */
 	double bytes, seconds;		   /* of the measured window */
 	double total_sent, total_received; /* bytes, omitted time included */
 	double retransmits, rtt_us, min_rtt_us, loss_percent, jitter_us;
 	double busy_us, rwnd_limited_us, sndbuf_limited_us, app_limited, elapsed_us;
+	/* of the sender's measured window, mean of its streams, 0..1 */
+	double busy_share, rwnd_limited_share, sndbuf_limited_share;
 	double reordering, path_mtu;
-	double mss, send_buffer, receive_buffer;
+	double mss, send_buffer, receive_buffer, streams;
+	double dscp, pacing_bps; /* as the sender's kernel took them */
 	double sender_wait_us, sender_run_us, receiver_wait_us, receiver_run_us;
 	char congestion[32], send_method[16], receive_method[16]; /* empty = not known */
+	char send_fallbacks[64], receive_fallbacks[64];		  /* what a kernel would not do */
 	bool device_bound;					  /* both ends */
+	bool nodelay;
 	struct sample_interval *intervals;
 	size_t interval_count;
+	/* Both directions at once: SAMPLE_WAYS samples of one way each, and the figures above are
+	 * their sums (times: of the longer; rtt_us: of the two, the mean). NULL one way. */
+	struct sample *ways;
 };
 
 /* Everything unknown, no intervals. */
 void sample_init(struct sample *sample);
 void sample_finish(struct sample *sample);
+
+/*
+ * Joins the two ways of a trial, SAMPLE_FORWARD and SAMPLE_REVERSE. Takes their intervals over on
+ * success. The hosts' figures: "sender" is the segment's near end.
+ */
+int sample_join(struct sample *ways, struct sample *ret, struct error *err);
 
 /* A number of a record, or NaN when it is absent or no number. */
 double sample_number(const struct wire_record *record, const char *key);

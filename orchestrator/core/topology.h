@@ -126,12 +126,13 @@ struct topology_test {
 	enum topology_test_kind kind;
 	char *engine; /* "native" by default */
 	enum topology_direction direction;
-	int64_t duration; /* ms, includes omit; 10 s by default */
-	int64_t omit;	  /* ms; default 1 s for 5 s and more, else 20 % */
+	int64_t duration; /* ms, includes omit; 10 s by default, 10 min with bytes */
+	int64_t omit;	  /* ms; default 1 s for 5 s and more, else 20 %; 0 with bytes */
 	int64_t interval; /* ms; default 1 s for 5 s and more, else 100 ms */
 	bool named, omit_given, interval_given;
-	int64_t gap; /* ms idle before each trial of it */
-	int64_t bytes;
+	int64_t gap;   /* ms idle before each trial of it */
+	int64_t bytes; /* of each direction; the duration is its upper bound */
+	bool nodelay;
 	int streams; /* 1 by default */
 	int64_t block, window, pacing;
 	char *congestion;

@@ -109,8 +109,11 @@ static bool wanted_segment(const struct plan_filter *filter, const struct plan_s
 static bool wanted_direction(const struct plan_filter *filter, const struct topology_test *test,
 	enum topology_direction direction)
 {
-	bool in_test = test->direction == direction ||
-		       (test->direction == TOPOLOGY_BOTH && direction != TOPOLOGY_BIDIR);
+	/* "both" means one after the other, unless both at once are asked for. */
+	bool at_once = filter && filter->direction == TOPOLOGY_BIDIR;
+	bool in_test =
+		test->direction == direction ||
+		(test->direction == TOPOLOGY_BOTH && at_once == (direction == TOPOLOGY_BIDIR));
 
 	return in_test &&
 	       (!filter || filter->direction == TOPOLOGY_BOTH || filter->direction == direction);

@@ -11,7 +11,7 @@
 /* Beyond the phases the agents bound themselves: the answer's way back over a loaded link. */
 #define TRIAL_GRACE_MS 5000
 
-/* The roles of a trial's two ends. */
+/* The roles of a trial's two ends. Both directions at once: as forward. */
 struct roles {
 	const struct segment_end *sender, *receiver, *listener, *connector;
 };
@@ -19,7 +19,7 @@ struct roles {
 static struct roles assign_roles(const struct trial *trial)
 {
 	const struct segment *segment = trial->segment;
-	bool forward = trial->series->direction == TOPOLOGY_FORWARD;
+	bool forward = trial->series->direction != TOPOLOGY_REVERSE;
 
 	return (struct roles){
 		.sender = forward ? &segment->near : &segment->far,

@@ -322,7 +322,7 @@ static const struct mistake test_mistakes[] = {
 	{TEST("tcp: {streams: 65}"), "home.yaml:8:18", "streams must be 1 to 64, not 65"},
 	{TEST("tcp: {dscp: 64}"), "home.yaml:8:15", "dscp must be 0 to 63, not 64"},
 	{TEST("tcp: {mss: 87}"), "home.yaml:8:14", "mss must be 88 to 65495, not 87"},
-	{TEST("tcp: {block: 65MiB}"), "home.yaml:8:16", "block must be 1B to 64MiB, not 65MiB"},
+	{TEST("tcp: {block: 65MiB}"), "home.yaml:8:16", "block must be 1B to 16MiB, not 65MiB"},
 	{TEST("tcp: {window: 64kb}"), "home.yaml:8:17",
 		"window: unknown unit \"kb\" in \"64kb\"; a size takes one of GiB, MiB, KiB, B; "
 		"did "
