@@ -158,6 +158,8 @@ static int receive_guests(struct rendezvous *meeting, const char **ret_what)
 {
 	static const char welcome = WELCOME;
 
+	/* Before, so that a newcomer finds the seat free; after, for whom it just seated. */
+	clear_seats(meeting);
 	accept_guests(meeting);
 	for (size_t i = 0; i < meeting->waiting_count;) {
 		if (!settle_guest(meeting, i))
