@@ -17,7 +17,7 @@ enum {
 	STACK_SIZE = 128 << 10, /* address space; a thread touches a few pages of it */
 	/* docs/engines.md, "Why the TCP engine is built so" */
 	SENDFILE_BLOCK = 1 << 20,
-	WRITE_BLOCK = 128 << 10,
+	WRITE_BLOCK = 512 << 10,
 	RECEIVE_BLOCK = 1 << 20,
 };
 

@@ -221,6 +221,15 @@ static void test_filter(void **state)
 	assert_int_equal(plan->series_count, 3);
 	assert_int_equal(plan->series[0].direction, TOPOLOGY_REVERSE);
 	plan_free(plan);
+	/* Asked for, "both" is at once; a test of one direction stays out. */
+	filter = (struct plan_filter){.direction = TOPOLOGY_BIDIR};
+	plan = build(topology, &filter);
+	assert_int_equal(plan->series_count, 3);
+	for (size_t i = 0; i < 3; i++) {
+		assert_int_equal(plan->series[i].direction, TOPOLOGY_BIDIR);
+		assert_int_equal(plan->series[i].test, 0);
+	}
+	plan_free(plan);
 	topology_free(topology);
 }
 
