@@ -6,21 +6,7 @@
 
 #include <cjson/cJSON.h>
 
-static void add_number(cJSON *object, const char *name, double value)
-{
-	if (isnan(value))
-		cJSON_AddNullToObject(object, name);
-	else
-		cJSON_AddNumberToObject(object, name, value);
-}
-
-static void add_text(cJSON *object, const char *name, const char *text)
-{
-	if (text && *text)
-		cJSON_AddStringToObject(object, name, text);
-	else
-		cJSON_AddNullToObject(object, name);
-}
+#include "json.h"
 
 cJSON *record_create(const struct record_trial *trial, const char *error)
 {
@@ -31,18 +17,18 @@ cJSON *record_create(const struct record_trial *trial, const char *error)
 
 	if (!record)
 		return NULL;
-	add_number(record, "round", trial->round);
-	add_text(record, "path", plan->topology->paths[segment->path].name);
-	add_text(record, "segment", segment->name);
-	add_text(record, "test", test->id);
-	add_text(record, "engine", test->engine);
-	add_text(record, "direction", plan_direction_name(trial->series->direction));
+	json_add_number(record, "round", trial->round);
+	json_add_text(record, "path", plan->topology->paths[segment->path].name);
+	json_add_text(record, "segment", segment->name);
+	json_add_text(record, "test", test->id);
+	json_add_text(record, "engine", test->engine);
+	json_add_text(record, "direction", plan_direction_name(trial->series->direction));
 	cJSON_AddBoolToObject(record, "ok", !error);
-	add_text(record, "error", error);
-	add_text(record, "started", trial->started);
-	add_text(record, "sender", trial->sender);
-	add_text(record, "receiver", trial->receiver);
-	add_text(record, "listener", trial->listener);
+	json_add_text(record, "error", error);
+	json_add_text(record, "started", trial->started);
+	json_add_text(record, "sender", trial->sender);
+	json_add_text(record, "receiver", trial->receiver);
+	json_add_text(record, "listener", trial->listener);
 	return record;
 }
 
@@ -54,16 +40,16 @@ static void add_intervals(cJSON *record, const struct sample *sample)
 		const struct sample_interval *interval = &sample->intervals[i];
 		cJSON *item = cJSON_CreateObject();
 
-		add_number(item, "start", interval->start);
-		add_number(item, "end", interval->end);
+		json_add_number(item, "start", interval->start);
+		json_add_number(item, "end", interval->end);
 		if (interval->omitted)
 			cJSON_AddTrueToObject(item, "omitted");
-		add_number(item, "bytes", interval->bytes);
-		add_number(item, "retransmits", interval->retransmits);
-		add_number(item, "rtt_us", interval->rtt_us);
-		add_number(item, "min_rtt_us", interval->min_rtt_us);
-		add_number(item, "cwnd", interval->cwnd);
-		add_number(item, "delivery_bps", interval->delivery_bps);
+		json_add_number(item, "bytes", interval->bytes);
+		json_add_number(item, "retransmits", interval->retransmits);
+		json_add_number(item, "rtt_us", interval->rtt_us);
+		json_add_number(item, "min_rtt_us", interval->min_rtt_us);
+		json_add_number(item, "cwnd", interval->cwnd);
+		json_add_number(item, "delivery_bps", interval->delivery_bps);
 		cJSON_AddItemToArray(list, item);
 	}
 }
@@ -72,40 +58,40 @@ static void add_limits(cJSON *record, const struct sample *sample)
 {
 	cJSON *limits = cJSON_AddObjectToObject(record, "limits");
 
-	add_number(limits, "busy_us", sample->busy_us);
-	add_number(limits, "rwnd_limited_us", sample->rwnd_limited_us);
-	add_number(limits, "sndbuf_limited_us", sample->sndbuf_limited_us);
-	add_number(limits, "app_limited", sample->app_limited);
-	add_number(limits, "elapsed_us", sample->elapsed_us);
+	json_add_number(limits, "busy_us", sample->busy_us);
+	json_add_number(limits, "rwnd_limited_us", sample->rwnd_limited_us);
+	json_add_number(limits, "sndbuf_limited_us", sample->sndbuf_limited_us);
+	json_add_number(limits, "app_limited", sample->app_limited);
+	json_add_number(limits, "elapsed_us", sample->elapsed_us);
 }
 
 static void add_connection(cJSON *record, const struct sample *sample)
 {
 	cJSON *connection = cJSON_AddObjectToObject(record, "connection");
 
-	add_number(connection, "mss", sample->mss);
-	add_text(connection, "congestion", sample->congestion);
-	add_number(connection, "send_buffer", sample->send_buffer);
-	add_number(connection, "receive_buffer", sample->receive_buffer);
-	add_number(connection, "path_mtu", sample->path_mtu);
-	add_number(connection, "reordering", sample->reordering);
-	add_text(connection, "send_method", sample->send_method);
-	add_text(connection, "receive_method", sample->receive_method);
+	json_add_number(connection, "mss", sample->mss);
+	json_add_text(connection, "congestion", sample->congestion);
+	json_add_number(connection, "send_buffer", sample->send_buffer);
+	json_add_number(connection, "receive_buffer", sample->receive_buffer);
+	json_add_number(connection, "path_mtu", sample->path_mtu);
+	json_add_number(connection, "reordering", sample->reordering);
+	json_add_text(connection, "send_method", sample->send_method);
+	json_add_text(connection, "receive_method", sample->receive_method);
 	cJSON_AddBoolToObject(connection, "device_bound", sample->device_bound);
 }
 
 void record_add_sample(cJSON *record, const struct sample *sample)
 {
-	add_number(record, "throughput_bps", sample->throughput_bps);
-	add_number(record, "bytes", sample->bytes);
-	add_number(record, "seconds", sample->seconds);
-	add_number(record, "total_bytes_sent", sample->total_sent);
-	add_number(record, "total_bytes_received", sample->total_received);
-	add_number(record, "retransmits", sample->retransmits);
-	add_number(record, "rtt_us", sample->rtt_us);
-	add_number(record, "min_rtt_us", sample->min_rtt_us);
-	add_number(record, "loss_percent", sample->loss_percent);
-	add_number(record, "jitter_us", sample->jitter_us);
+	json_add_number(record, "throughput_bps", sample->throughput_bps);
+	json_add_number(record, "bytes", sample->bytes);
+	json_add_number(record, "seconds", sample->seconds);
+	json_add_number(record, "total_bytes_sent", sample->total_sent);
+	json_add_number(record, "total_bytes_received", sample->total_received);
+	json_add_number(record, "retransmits", sample->retransmits);
+	json_add_number(record, "rtt_us", sample->rtt_us);
+	json_add_number(record, "min_rtt_us", sample->min_rtt_us);
+	json_add_number(record, "loss_percent", sample->loss_percent);
+	json_add_number(record, "jitter_us", sample->jitter_us);
 	add_intervals(record, sample);
 	add_limits(record, sample);
 	add_connection(record, sample);
@@ -114,8 +100,8 @@ void record_add_sample(cJSON *record, const struct sample *sample)
 
 void record_add_proof(cJSON *record, const struct proof *proof)
 {
-	add_text(record, "path_proof", proof_state_name(proof->state));
-	add_text(record, "proof", proof->text);
+	json_add_text(record, "path_proof", proof_state_name(proof->state));
+	json_add_text(record, "proof", proof->text);
 	if (proof->cross_traffic)
 		cJSON_AddItemToArray(cJSON_AddArrayToObject(record, "flags"),
 			cJSON_CreateString("cross_traffic"));
@@ -154,11 +140,11 @@ struct cJSON *record_host(const struct facts *facts)
 {
 	cJSON *host = cJSON_CreateObject();
 
-	add_text(host, "kernel", facts->kernel);
-	add_text(host, "arch", facts->arch);
-	add_text(host, "firmware", facts->firmware);
-	add_number(host, "cpus", facts->cpus);
-	add_text(host, "boot_id", facts->boot_id);
+	json_add_text(host, "kernel", facts->kernel);
+	json_add_text(host, "arch", facts->arch);
+	json_add_text(host, "firmware", facts->firmware);
+	json_add_number(host, "cpus", facts->cpus);
+	json_add_text(host, "boot_id", facts->boot_id);
 	cJSON_AddObjectToObject(host, "tools");
 	return host;
 }

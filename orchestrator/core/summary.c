@@ -4,8 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <cjson/cJSON.h>
+
+#include "json.h"
 #include "plan.h"
-#include "run/parts.h"
 
 struct entry {
 	const struct run_trial *trial;
@@ -148,11 +150,6 @@ void summary_free(struct summary *summary)
 	free(summary);
 }
 
-static void add_number(cJSON *object, const char *key, double value)
-{
-	json_set(object, key, json_number_or_null(value));
-}
-
 static void add_interval(cJSON *object, const char *key, struct stats_interval interval)
 {
 	cJSON *pair;
@@ -191,18 +188,18 @@ static cJSON *row_to_json(const struct summary_row *row)
 	cJSON_AddStringToObject(object, "unit", row->unit);
 	cJSON_AddNumberToObject(object, "n", (double)row->valid);
 	cJSON_AddNumberToObject(object, "failed", (double)row->failed);
-	add_number(object, "mean", row->stats.mean);
-	add_number(object, "sd", row->stats.sd);
-	add_number(object, "cv", row->stats.cv);
-	add_number(object, "median", row->stats.median);
-	add_number(object, "min", row->stats.min);
-	add_number(object, "max", row->stats.max);
+	json_add_number(object, "mean", row->stats.mean);
+	json_add_number(object, "sd", row->stats.sd);
+	json_add_number(object, "cv", row->stats.cv);
+	json_add_number(object, "median", row->stats.median);
+	json_add_number(object, "min", row->stats.min);
+	json_add_number(object, "max", row->stats.max);
 	add_interval(object, "ci95", row->stats.t95);
-	add_number(object, "hl", row->stats.hl);
+	json_add_number(object, "hl", row->stats.hl);
 	add_interval(object, "hl_ci95", row->stats.hl95);
 	add_interval(object, "median_ci95", row->stats.median95);
-	add_number(object, "retransmits", row->retransmits);
-	add_number(object, "rtt_us", row->rtt_us);
+	json_add_number(object, "retransmits", row->retransmits);
+	json_add_number(object, "rtt_us", row->rtt_us);
 	add_flags(object, row);
 	return object;
 }
