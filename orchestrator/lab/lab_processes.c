@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "deadline.h"
 #include "lab_cgroup.h"
 #include "lab_kernel.h"
 #include "lab_names.h"
@@ -24,14 +24,6 @@ struct ending {
 	struct pollfd fds[BATCH];
 	size_t count;
 };
-
-static int64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 static void end_one(struct ending *ending, int pid)
 {
@@ -98,9 +90,7 @@ static size_t await_end(struct ending *ending, int64_t deadline)
 	size_t left = 0;
 
 	for (size_t i = 0; i < ending->count; i++) {
-		int64_t wait = deadline - now_ms();
-
-		if (poll(&ending->fds[i], 1, wait > 0 ? (int)wait : 0) <= 0)
+		if (poll(&ending->fds[i], 1, deadline_timeout(deadline)) <= 0)
 			left++;
 		close(ending->fds[i].fd);
 	}
@@ -111,7 +101,7 @@ size_t lab_processes_end(char *const namespaces[], size_t namespace_count, char 
 	size_t cgroup_count)
 {
 	struct stat *spaces = calloc(namespace_count + 1, sizeof(*spaces));
-	int64_t deadline = now_ms() + END_DEADLINE_MS;
+	int64_t deadline = deadline_now() + END_DEADLINE_MS;
 	size_t known = 0, left = 0;
 
 	for (size_t i = 0; spaces && i < namespace_count; i++) {
@@ -130,7 +120,7 @@ size_t lab_processes_end(char *const namespaces[], size_t namespace_count, char 
 		if (!ending.count)
 			break;
 		left = await_end(&ending, deadline);
-	} while (now_ms() < deadline);
+	} while (deadline_now() < deadline);
 	free(spaces);
 	return left;
 }
