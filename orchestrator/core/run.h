@@ -107,4 +107,12 @@ bool run_is_capacity_test(const struct topology *topology, size_t test_index);
 /* Can this trial's value be used? (ok, not contradicted, throughput there and above 0) */
 bool run_trial_valid(const struct run_trial *trial);
 
+/*
+ * Orders for sorting, as the plan has them; 0 = equal. A series is (path, segment, test as
+ * declared, engine, direction); a study, what one verdict is about, is the same without the
+ * segment.
+ */
+int run_compare_series(const struct run_trial *a, const struct run_trial *b);
+int run_compare_study(const struct run_trial *a, const struct run_trial *b);
+
 #endif

@@ -2,7 +2,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <cjson/cJSON.h>
 
@@ -14,35 +13,12 @@ struct entry {
 	size_t index; /* order of measurement: keeps the sort stable */
 };
 
-static int compare_sizes(size_t a, size_t b)
-{
-	return (a > b) - (a < b);
-}
-
-/* The plan's order: path, segment, test as declared, engine, direction. */
-static int compare_series(const struct run_trial *a, const struct run_trial *b)
-{
-	int order = compare_sizes(a->path_index, b->path_index);
-
-	if (!order)
-		order = compare_sizes(a->segment_index, b->segment_index);
-	if (!order)
-		order = compare_sizes(a->test_index, b->test_index);
-	if (!order)
-		order = strcmp(a->test, b->test);
-	if (!order)
-		order = strcmp(a->engine, b->engine);
-	if (!order)
-		order = (a->direction > b->direction) - (a->direction < b->direction);
-	return order;
-}
-
 static int compare_entries(const void *a, const void *b)
 {
 	const struct entry *x = a, *y = b;
-	int order = compare_series(x->trial, y->trial);
+	int order = run_compare_series(x->trial, y->trial);
 
-	return order ? order : compare_sizes(x->index, y->index);
+	return order ? order : (x->index > y->index) - (x->index < y->index);
 }
 
 struct mean {
@@ -104,7 +80,7 @@ static bool build_rows(struct summary *summary, const struct entry *entries, siz
 	size_t start = 0, i;
 
 	for (i = 1; i <= count; i++) {
-		if (i < count && !compare_series(entries[start].trial, entries[i].trial))
+		if (i < count && !run_compare_series(entries[start].trial, entries[i].trial))
 			continue;
 		if (!build_row(&summary->rows[summary->row_count++], entries + start, i - start))
 			return false;

@@ -18,7 +18,7 @@ void run_view_free(struct run_trial *trial);
 /* Adds without looking for duplicates. Takes ownership of trial, also on failure. */
 int run_append(struct run *run, struct cJSON *trial, const char *where, struct error *err);
 
-/* Order of (round, path, segment, test, engine, direction); 0 = the same place in the run. */
+/* Order of (round, series); 0 = the same place in the run. */
 int run_compare_place(const struct run_trial *a, const struct run_trial *b);
 
 /* The run's topology from its document. */
