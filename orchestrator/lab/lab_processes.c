@@ -72,14 +72,13 @@ static void end_in_namespaces(struct ending *ending, const struct stat *spaces, 
 
 static void end_in_cgroup(struct ending *ending, const char *cgroup)
 {
-	char path[LAB_CGROUP_SIZE + 32];
+	char path[LAB_CGROUP_SIZE + 32], line[16];
 	FILE *file;
-	int pid;
 
 	snprintf(path, sizeof(path), "%s/cgroup.procs", cgroup);
 	file = fopen(path, "re");
-	while (file && fscanf(file, "%d", &pid) == 1)
-		end_one(ending, pid);
+	while (file && fgets(line, sizeof(line), file))
+		end_one(ending, (int)strtol(line, NULL, 10));
 	if (file)
 		fclose(file);
 }

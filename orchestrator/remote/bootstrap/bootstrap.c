@@ -229,10 +229,11 @@ static const struct {
 static void take_word(struct bootstrap *boot, const char *text)
 {
 	char word[32] = "";
-	unsigned folder = 0;
+	size_t length = strcspn(text, " \t\r\n"), folder = strtoul(text + length, NULL, 10);
 
-	if (sscanf(text, "%31s %u", word, &folder) < 1 || folder > TARGET_FOLDERS_MAX)
+	if (length >= sizeof(word) || folder > TARGET_FOLDERS_MAX)
 		return;
+	memcpy(word, text, length);
 	boot->no_head = boot->no_head || strcmp(word, "nohead") == 0;
 	boot->exhausted = boot->exhausted || strcmp(word, "nofolder") == 0;
 	if (strcmp(word, "stored") == 0)
