@@ -218,6 +218,9 @@ int topology_override(
 const char *topology_where(
 	const struct topology *topology, struct topology_mark mark, char *buffer, size_t size);
 
+/* Is the interface an address label (eth0:1) of its device? */
+bool topology_end_is_alias(const struct topology_end *end);
+
 /* Index of the host or link with this name, or (size_t)-1. */
 size_t topology_find_host(const struct topology *topology, const char *name);
 size_t topology_find_link(const struct topology *topology, const char *name);
