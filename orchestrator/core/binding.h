@@ -1,6 +1,6 @@
 /*
  * From "router:wlan0" to what a socket needs: which device to bind to, which address, which
- * interface's counters to read (DESIGN section 2, "an end is ..."). Pure: topology and facts in.
+ * interface's counters to read (docs/topology.md, "Link"). Pure: topology and facts in.
  */
 #ifndef BINDING_H
 #define BINDING_H

@@ -37,7 +37,7 @@ int error_set(struct error *err, enum error_code code, const char *where, const 
 #define error_set(...) ((void)error_set(__VA_ARGS__), -1)
 #endif
 
-/* The exit status of a command that ends with this error (DESIGN: 4, 5 or 130). */
+/* The exit status of a command that ends with this error (4, 5 or 130). */
 int error_exit_status(const struct error *err);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * Path proof (DESIGN section 5): did the interface that an end names carry the trial's bytes? Pure:
+ * Path proof: did the interface that an end names carry the trial's bytes? Pure:
  * counters, facts and byte counts in, a state and a sentence out.
  */
 #ifndef PROOF_H

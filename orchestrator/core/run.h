@@ -1,5 +1,5 @@
 /*
- * A run: its topology and its trials, live or from a file (DESIGN section 6, docs/run-file.md). The
+ * A run: its topology and its trials, live or from a file (docs/run-file.md). The
  * JSON document is the truth, unknown fields included; struct run is a typed view into it. The same
  * functions build the view whether a trial just finished or was read back, so a report from memory
  * and a report from the file cannot differ. Pure: text in, text out.

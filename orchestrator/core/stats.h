@@ -1,6 +1,7 @@
 /*
- * Statistics on small samples (STATISTICS section 1). Pure functions on arrays; n up to 1000 unless
- * said otherwise. Exact distributions are computed, never taken from a table. No I/O, no state.
+ * Statistics on small samples (docs/verdicts.md, "Numbers"). Pure functions on arrays; n up to 1000
+ * unless said otherwise. Exact distributions are computed, never taken from a table. No I/O, no
+ * state.
  */
 #ifndef STATS_H
 #define STATS_H

@@ -1,4 +1,5 @@
-/* One row per (path, segment, test, engine, direction): STATISTICS section 1 over a run. Pure. */
+/* One row per (path, segment, test, engine, direction): the numbers of docs/verdicts.md over a run.
+ * Pure. */
 #ifndef SUMMARY_H
 #define SUMMARY_H
 

@@ -43,7 +43,7 @@ struct topology_ssh {
 	char *password_env;
 };
 
-/* The lab's keys of a host (DESIGN section 8). */
+/* The lab's keys of a host (docs/topology.md). */
 struct topology_host_lab {
 	int64_t forward_limit; /* bit/s */
 	bool nat;
@@ -168,7 +168,7 @@ struct topology_expect {
 };
 
 enum topology_mode {
-	TOPOLOGY_FILE,	   /* everything DESIGN section 2 demands */
+	TOPOLOGY_FILE,	   /* everything docs/topology.md demands */
 	TOPOLOGY_RECORDED, /* inside a run file: orch, name, hosts, transports and interfaces
 			      optional */
 };

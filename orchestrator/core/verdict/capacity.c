@@ -1,4 +1,4 @@
-/* Steps up to what each link carries at least (STATISTICS section 2, steps 0, 2 and 5). */
+/* Steps up to what each link carries at least (docs/verdicts.md, "Steps"). */
 #include <math.h>
 #include <string.h>
 

@@ -5,8 +5,8 @@
 #include "parts.h"
 
 /*
- * Step 1 of STATISTICS section 2 (host_cpu, window, application) belongs between step_only_link
- * and step_capacities once it is built; it sees the same study.
+ * The order of docs/verdicts.md: the first step that returns true has decided. A limit that is not
+ * the network's (a host's CPU, a window) would be seen between step_only_link and step_capacities.
  */
 static bool (*const steps[])(struct verdict_study *study) = {
 	step_rounds,

@@ -1,4 +1,4 @@
-/* Below, separated, tied: the table of STATISTICS section 2, step 3, with its grades. */
+/* Below, separated, tied: the table of docs/verdicts.md, with its grades. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
