@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
-#include "deadline.h"
 #include "grid.h"
 #include "lab.h"
 #include "storage.h"
@@ -21,15 +21,24 @@ struct lab_command {
 										  err */
 };
 
+static double seconds_since(const struct timespec *start)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)(now.tv_sec - start->tv_sec) + (double)(now.tv_nsec - start->tv_nsec) / 1e9;
+}
+
 static int run_up(struct topology *topology, char **rest, struct error *err)
 {
-	int64_t start = deadline_now();
+	struct timespec start;
 
 	(void)rest;
+	clock_gettime(CLOCK_MONOTONIC, &start);
 	if (lab_up(topology, 0, err))
 		return -1;
 	printf("lab %s is up: %zu hosts, %zu links, %.2f s\n", topology->name, topology->host_count,
-		topology->link_count, (double)(deadline_now() - start) / 1000);
+		topology->link_count, seconds_since(&start));
 	return 0;
 }
 

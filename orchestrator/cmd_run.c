@@ -4,13 +4,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "command.h"
 #include "measure.h"
 #include "progress.h"
 #include "report.h"
 #include "selection.h"
 #include "summary.h"
-#include "utc.h"
 
 struct job {
 	struct run_arguments arguments;
@@ -63,24 +63,24 @@ static void default_path(const struct job *job, const char *now, char *path, siz
 
 static int open_output(struct job *job, struct error *err)
 {
-	char path[256], now[UTC_SIZE];
+	char path[256], now[CLOCK_UTC_SIZE];
 
-	default_path(job, utc_now(now), path, sizeof(path));
+	default_path(job, clock_utc(now), path, sizeof(path));
 	job->storage = storage_create(job->arguments.output ? job->arguments.output : path, err);
 	if (!job->storage)
 		return -1;
-	job->run =
-		run_create(job->topology, job->plan->seed, job->arguments.label, utc_now(now), err);
+	job->run = run_create(
+		job->topology, job->plan->seed, job->arguments.label, clock_utc(now), err);
 	return job->run ? 0 : -1;
 }
 
 /* Writes the run file; an interrupted run is whole up to its last finished trial. */
 static int store(struct job *job, bool complete, struct error *err)
 {
-	char now[UTC_SIZE], *text;
+	char now[CLOCK_UTC_SIZE], *text;
 	int result;
 
-	run_finish(job->run, utc_now(now), complete);
+	run_finish(job->run, clock_utc(now), complete);
 	text = run_print(job->run);
 	if (!text)
 		return error_set(err, ERROR_SYSTEM, NULL, "out of memory");

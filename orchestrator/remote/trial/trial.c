@@ -4,8 +4,8 @@
 
 #include <cjson/cJSON.h>
 
+#include "clock.h"
 #include "record.h"
-#include "utc.h"
 #include "witness.h"
 
 /* Beyond the phases the agents bound themselves: the answer's way back over a loaded link. */
@@ -60,9 +60,9 @@ static struct cJSON *make_record(
 
 struct cJSON *trial_refuse(const struct trial *trial, const struct error *cause)
 {
-	char started[UTC_SIZE];
+	char started[CLOCK_UTC_SIZE];
 
-	utc_now(started);
+	clock_utc(started);
 	return make_record(trial, started, cause);
 }
 
@@ -140,10 +140,10 @@ int trial_run(struct fleet *fleet, const struct trial *trial, struct cJSON **ret
 	const struct plan_segment *planned = &trial->plan->segments[trial->series->segment];
 	struct error cause = {0};
 	struct witness *witness;
-	char started[UTC_SIZE];
+	char started[CLOCK_UTC_SIZE];
 	int result = -1;
 
-	utc_now(started);
+	clock_utc(started);
 	witness = witness_begin(fleet, topology, &topology->paths[planned->path],
 		topology->tests[trial->series->test].omit, &cause);
 	if (witness)

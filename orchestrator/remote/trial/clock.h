@@ -1,10 +1,10 @@
 /* The wall clock, for people: run files say when. Nothing is measured with it. */
-#ifndef UTC_H
-#define UTC_H
+#ifndef CLOCK_H
+#define CLOCK_H
 
-#define UTC_SIZE 24
+#define CLOCK_UTC_SIZE 24
 
 /* "2026-01-31T12:34:56Z"; returns buffer. */
-const char *utc_now(char buffer[UTC_SIZE]);
+const char *clock_utc(char buffer[CLOCK_UTC_SIZE]);
 
 #endif
