@@ -183,7 +183,7 @@ class Undecided(ReportTest):
         self.assert_fits(text)
         self.assertRegex(text, r"(?m)^forward: inconclusive: ")
         self.assertNotIn("*", text)
-        return int(re.search(r"(?m)^  To settle it: orch run TOPOLOGY --trials (\d+)$", text)[1])
+        return int(re.search(r"(?m)^  This should settle it: orch run TOPOLOGY --trials (\d+)$", text)[1])
 
     def test_too_noisy(self):
         text = self.report(self.run_of(10))
