@@ -31,14 +31,19 @@ static double seconds_since(const struct timespec *start)
 
 static int run_up(struct topology *topology, char **rest, struct error *err)
 {
+	enum lab_state before = lab_status(topology, &(int){0});
 	struct timespec start;
 
 	(void)rest;
 	clock_gettime(CLOCK_MONOTONIC, &start);
 	if (lab_up(topology, 0, err))
 		return -1;
-	printf("lab %s is up: %zu hosts, %zu links, %.2f s\n", topology->name, topology->host_count,
-		topology->link_count, seconds_since(&start));
+	if (before == LAB_KEPT)
+		printf("lab %s was up already\n", topology->name);
+	else
+		printf("lab %s is up: %zu hosts, %zu link%s, %.2f s\n", topology->name,
+			topology->host_count, topology->link_count,
+			topology->link_count == 1 ? "" : "s", seconds_since(&start));
 	return 0;
 }
 
@@ -129,7 +134,8 @@ static int run_exec(struct topology *topology, char **rest, struct error *err)
 	char **command = rest + 1;
 
 	if (host == (size_t)-1)
-		return error_set(err, ERROR_USAGE, topology->file, "no host \"%s\" in it", rest[0]);
+		return error_set(err, ERROR_USAGE, topology->file,
+			"no host \"%s\" in it; `orch lab status` lists them", rest[0]);
 	if (*command && !strcmp(*command, "--"))
 		command++;
 	if (!*command)
