@@ -159,7 +159,7 @@ class Unfinished(ReportTest):
             seen[trial["segment"]] = seen.get(trial["segment"], 0) + 1
             trial["round"] = seen[trial["segment"]]
         run["trials"] = [trial for trial in run["trials"] if trial["round"] <= 6]
-        self.assertIn("stopped in round 6 of 9", self.report(run))
+        self.assertIn("not finished: in round 6 of 9", self.report(run))
 
 
 class Undecided(ReportTest):
