@@ -160,6 +160,11 @@ class Unfinished(ReportTest):
             trial["round"] = seen[trial["segment"]]
         run["trials"] = [trial for trial in run["trials"] if trial["round"] <= 6]
         self.assertIn("not finished: in round 6 of 9", self.report(run))
+        run["topology"]["trials"] = 6
+        self.assertIn("not finished: in round 6 of 6", self.report(run))
+        for known in (True, None):
+            run["complete"] = known
+            self.assertNotIn("not finished", self.report(run))
 
 
 class Undecided(ReportTest):

@@ -42,9 +42,8 @@ bool step_rounds(struct verdict_study *study)
 				study->verdict, "%s has no valid trial", study_link_name(study, i));
 	if (study->links > 1 && !study->all[study_whole(study)].n)
 		verdict_reason(study->verdict, "end to end has no valid trial");
-	verdict_reason(study->verdict,
-		"%zu round%s a valid trial of every segment, and fewer than %d say nothing",
-		study->rounds, study->rounds == 1 ? " has" : "s have", VERDICT_ROUNDS_MIN);
+	verdict_reason(study->verdict, "%zu round%s can be compared, and fewer than %d say nothing",
+		study->rounds, study->rounds == 1 ? "" : "s", VERDICT_ROUNDS_MIN);
 	study->needed = VERDICT_ROUNDS_MIN;
 	study_inconclusive(study);
 	return true;
