@@ -117,7 +117,7 @@ static int finish(struct job *job, const struct error *measured)
 {
 	bool failed = measured->code != ERROR_NONE;
 	struct error err = {0};
-	int status;
+	int status, printed;
 
 	progress_clear(&job->progress);
 	if (failed)
@@ -126,9 +126,10 @@ static int finish(struct job *job, const struct error *measured)
 		return error_exit_status(measured);
 	if (store(job, !failed, &err) < 0)
 		return command_fail(&err);
-	if (print_results(job, &err) < 0)
-		return command_fail(&err);
+	printed = print_results(job, &err);
 	fprintf(stderr, "orch: the run is in %s\n", storage_path(job->storage));
+	if (printed < 0)
+		return command_fail(&err);
 	status = outcome(job, &err);
 	return failed ? error_exit_status(measured) : status;
 }
