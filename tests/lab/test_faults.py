@@ -4,6 +4,7 @@ import os
 import pathlib
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
@@ -101,6 +102,37 @@ class Faults(unittest.TestCase):
         self.assertFalse(dead["ok"])
         self.assertRegex(dead["error"], r"pc2: .*no byte came in the last \d+ ms")
         self.assertTrue(alive_again["ok"], alive_again["error"])
+
+    def test_bad_options_fail_their_own_trials(self):
+        """Behind NAT there is one way to connect; what a test asks for must not read as a route."""
+        text = pathlib.Path(HOME).read_text().replace(
+            "  - tcp: {duration: 1s}\n", "  - tcp: {duration: 0.2s}\n"
+            "  - tcp: {duration: 0.2s, name: odd, congestion: nonsense}\n")
+        self.assertIn("nonsense", text)
+        run = run_topology(write_topology(self.folder, "odd.yaml", text), "--trials", "1")
+        self.assertEqual(run.status, 5, run.errors)
+        self.assertTrue(all(t["ok"] for t in run.trials(test="tcp")), run.output)
+        for trial in run.trials(test="odd"):
+            self.assertFalse(trial["ok"])
+            self.assertIn("congestion", trial["error"])
+
+    def test_port_is_taken(self):
+        text = pathlib.Path(HOME).read_text().replace("{duration: 1s}",
+                                                      "{duration: 0.2s, ports: 5999}")
+        path = write_topology(self.folder, "ports.yaml", text)
+        self.assertEqual(orch("lab", "up", path).returncode, 0)
+        self.addCleanup(orch, "lab", "down", path)
+        owner = subprocess.Popen(["ip", "netns", "exec", "orch-lab-home-pc1", sys.executable, "-c",
+                                  "import socket\ns = socket.create_server(('', 5999))\n"
+                                  "print(flush=True)\ns.accept()"], stdout=subprocess.PIPE)
+        self.addCleanup(lambda: (owner.kill(), owner.communicate()))
+        owner.stdout.readline()
+        run = run_topology(path, "--trials", "1")
+        # wan can listen on the router instead; the path cannot, as pc1 is behind its NAT.
+        self.assertEqual(run.status, 5, run.errors)
+        self.assertTrue(all(t["ok"] for t in run.trials(segment="wan")), run.output)
+        for trial in run.trials(segment="path"):
+            self.assertIn("in use", trial["error"])
 
     def test_disk_fills_during_the_run(self):
         full = os.path.join(self.folder, "full")
