@@ -170,6 +170,7 @@ int measure_run(struct topology *topology, const struct plan *plan, struct run *
 	if (result == 0)
 		result = run_segments(&measure, err);
 	fleet_free(measure.fleet);
+	fleet_hold_signals(NULL);
 	if (lab_owned) {
 		struct error down = {0};
 

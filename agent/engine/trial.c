@@ -1,5 +1,6 @@
 /* One native TCP trial as a job. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +16,7 @@
 
 enum {
 	LOOK_US = 500000, /* how often the counters are looked at, for stalls and wrapping words */
+	LOOKS_A_TRIAL = 10, /* at least: a short trial's silence has to be seen, too */
 	PROGRESS_US = 1000000,
 };
 
@@ -77,13 +79,18 @@ static int64_t least(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
+static int64_t look_interval(const struct trial *trial)
+{
+	return least(LOOK_US, trial->options.duration_ms * 1000 / LOOKS_A_TRIAL);
+}
+
 static int64_t trial_deadline(const struct job *job)
 {
 	const struct trial *trial = const_trial_of(job);
 
 	if (!trial->running)
 		return setup_end(trial);
-	int64_t next = least(run_limit(trial), trial->looked_us + LOOK_US);
+	int64_t next = least(run_limit(trial), trial->looked_us + look_interval(trial));
 
 	next = least(next, trial->moved_us + trial->options.stall_ms * 1000);
 	/* A sender goes on until the reset; its boundaries end with the duration. */
@@ -208,9 +215,13 @@ static bool advance_setup(struct trial *trial, struct agent *agent)
 	}
 	if (clock_now_us() < setup_end(trial))
 		return false;
-	say_failure(trial, agent, "timeout",
-		trial->options.listens ? "no connection with the token came in setup_ms"
-				       : "no connection with an answer stood in setup_ms");
+	char message[80];
+
+	snprintf(message, sizeof(message), "%s within %lld ms",
+		trial->options.listens ? "nobody connected and showed the token"
+				       : "no connection was made and answered",
+		(long long)trial->options.setup_ms);
+	say_failure(trial, agent, "timeout", message);
 	return true;
 }
 
@@ -233,6 +244,28 @@ static bool is_stalled(struct trial *trial, int64_t now)
 	if (moved)
 		trial->moved_us = now;
 	return !moved;
+}
+
+/*
+ * A path that died in the middle still has the bytes from before; their mean over the whole window
+ * would be a low rate that was never there. Half of the window is more than any retransmission
+ * timer of a path that lives, and less than a trial can lose without being worthless.
+ */
+static bool died_before_the_end(const struct trial *trial, int64_t now)
+{
+	int64_t window_us = (trial->options.duration_ms - trial->options.omit_ms) * 1000;
+
+	return !trial->options.sends && 2 * (now - trial->moved_us) >= window_us;
+}
+
+static void say_stalled(const struct trial *trial, struct agent *agent, int64_t now)
+{
+	char message[80];
+
+	snprintf(message, sizeof(message), "no byte came in the last %lld ms of %lld ms",
+		(long long)(now - trial->moved_us) / 1000,
+		(long long)(now - trial->begun_us) / 1000);
+	say_failure(trial, agent, "stalled", message);
 }
 
 /* Stops counting, then the threads, then says how it went. */
@@ -304,6 +337,10 @@ static bool advance_run(struct trial *trial, struct agent *agent)
 	bool over = trial->options.sends ? now >= run_limit(trial)
 					 : elapsed >= trial->meter.duration_us;
 
+	if (over && died_before_the_end(trial, now)) {
+		say_stalled(trial, agent, now);
+		return true;
+	}
 	if (over) {
 		finish_run(trial, agent, now);
 		return true;
@@ -313,7 +350,7 @@ static bool advance_run(struct trial *trial, struct agent *agent)
 		return true;
 	}
 	if (is_stalled(trial, now)) {
-		say_failure(trial, agent, "stalled", "no byte moved for stall_ms");
+		say_stalled(trial, agent, now);
 		return true;
 	}
 	if (elapsed >= 0 && meter_last(&trial->meter)->at_us < trial->meter.duration_us &&

@@ -72,6 +72,7 @@ static int read_udp_rate(
 #define TEST(member) offsetof(struct topology_test, member)
 #define HOUR	     3600000
 #define GIGABYTE     (1 << 30)
+#define WINDOW_LEAST 50 /* ms; a single packet more or less is percents of anything shorter */
 
 static const struct field test_fields[] = {
 	{"name", reader_name, TEST(id)},
@@ -83,10 +84,10 @@ static const struct field test_fields[] = {
 	{"bytes", reader_size, TEST(bytes), 1, 1000000000000000},
 	{"direction", reader_choice, TEST(direction), .choices = directions},
 	{"streams", reader_int, TEST(streams), 1, 64},
-	{"block", reader_size, TEST(block), 1, 64 << 20},
+	{"block", reader_size, TEST(block), 1, 16 << 20},
 	{"window", reader_size, TEST(window), 1024, GIGABYTE},
 	{"congestion", reader_name, TEST(congestion)},
-	{"mss", reader_int, TEST(mss), 88, 65495},
+	{"mss", reader_int, TEST(mss), 88, 32767},
 	{"dscp", reader_int, TEST(dscp), 0, 63},
 	{"family", reader_choice, TEST(family), .choices = families},
 	{"pacing", reader_rate, TEST(pacing), 1000, 1000000000000},
@@ -155,6 +156,11 @@ int tests_finish(struct reader *reader, struct topology_test *test)
 		return reader_fail(reader, test->mark,
 			"test \"%s\" omits its first %s, which leaves nothing of %s", test->id,
 			units_format_duration(test->omit, omit, sizeof(omit)), duration);
+	if (test->duration - test->omit < WINDOW_LEAST)
+		return reader_fail(reader, test->mark,
+			"test \"%s\" omits its first %s, which leaves less than %d ms of %s",
+			test->id, units_format_duration(test->omit, omit, sizeof(omit)),
+			WINDOW_LEAST, duration);
 	if (test->interval > test->duration)
 		return reader_fail(reader, test->mark,
 			"test \"%s\" has an interval of %s, longer than its %s", test->id,

@@ -7,6 +7,7 @@
 #ifndef FLEET_H
 #define FLEET_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -97,5 +98,11 @@ void ask_free(struct ask *ask); /* cancels it on the host when it is not done; t
 
 /* Routes SIGINT, SIGTERM and SIGHUP to the loop; the second one ends the process at once. */
 int fleet_catch_signals(struct fleet *fleet, struct error *err);
+
+/*
+ * For short steps that must not be left half done (a lab, a run file): the same signals wait, for
+ * fleet_catch_signals() or for the mask that was before. ret_before may be NULL.
+ */
+void fleet_hold_signals(sigset_t *ret_before);
 
 #endif
