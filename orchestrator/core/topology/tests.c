@@ -70,7 +70,7 @@ static int read_udp_rate(
 
 #define BIT(kind)    (1u << (kind))
 #define TEST(member) offsetof(struct topology_test, member)
-#define HOUR	     3600000
+#define HOUR         3600000
 #define GIGABYTE     (1 << 30)
 
 static const struct field test_fields[] = {
