@@ -11,7 +11,7 @@
 #include "storage.h"
 #include "topology.h"
 
-#define EXIT_NOT_UP	  1
+#define EXIT_NOT_UP       1
 #define TOPOLOGY_SIZE_MAX (1u << 20)
 
 struct lab_command {

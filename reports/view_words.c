@@ -40,7 +40,7 @@ struct sentence {
 	const struct view_group *group;
 	const struct verdict *verdict;
 	const char *segments, *hosts; /* joined */
-	double path;		      /* end to end, bit/s; NaN when not measured */
+	double path;                  /* end to end, bit/s; NaN when not measured */
 };
 
 static void say_rate(FILE *out, const char *before, double rate, const char *after)

@@ -31,7 +31,7 @@ struct rendezvous {
 	int port;
 	struct rendezvous_guest waiting[RENDEZVOUS_WAITING_MAX]; /* accepted, token incomplete */
 	size_t waiting_count;
-	int streams[TRIAL_STREAMS_MAX];	    /* by number; -1 while missing */
+	int streams[TRIAL_STREAMS_MAX];     /* by number; -1 while missing */
 	bool introduced[TRIAL_STREAMS_MAX]; /* connecting: the hello is sent */
 	bool welcome[TRIAL_STREAMS_MAX];    /* connecting: the answer came */
 };

@@ -20,11 +20,11 @@ enum {
 struct trial_options {
 	bool listens, sends;
 	unsigned char token[TRIAL_TOKEN_SIZE];
-	int family;			     /* AF_INET or AF_INET6 */
+	int family;                          /* AF_INET or AF_INET6 */
 	struct sockaddr_storage local, peer; /* port 0 in local */
 	socklen_t address_size;
 	char interface[IFNAMSIZ]; /* empty: none */
-	char congestion[16];	  /* empty: default */
+	char congestion[16];      /* empty: default */
 	int64_t port, port_last, to_port;
 	int64_t streams;
 	int64_t duration_ms, omit_ms, interval_ms, setup_ms, stall_ms;

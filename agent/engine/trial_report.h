@@ -13,7 +13,7 @@ struct trial_result {
 	bool sends;
 	const char *method;
 	int64_t app_limited; /* samples */
-	bool scheduled;	     /* the two below are known */
+	bool scheduled;      /* the two below are known */
 	int64_t run_us, wait_us;
 };
 

@@ -25,7 +25,7 @@ struct proof_end {
 struct proof {
 	enum proof_state state;
 	bool cross_traffic;
-	char text[400];		   /* which counters showed it */
+	char text[400];            /* which counters showed it */
 	char carrier[2][IFNAMSIZ]; /* by end: another interface that carried the bytes, or empty */
 };
 

@@ -22,7 +22,7 @@ struct cJSON;
 /* Evidence of one host during one trial; shares are 0..1, negative = unknown. */
 struct run_host_evidence {
 	const char *host;
-	double busiest;		/* busy share of the busiest core: 1 - (idle + iowait) / total */
+	double busiest;         /* busy share of the busiest core: 1 - (idle + iowait) / total */
 	double busiest_softirq; /* softirq + irq share of that core */
 	double steal;
 	double wait_us, run_us; /* data threads' scheduling delay and run time */
@@ -33,7 +33,7 @@ struct run_interface_evidence {
 	const char *host, *interface;
 	double rx_bytes, tx_bytes, rx_dropped, tx_dropped, rx_errors, tx_errors;
 	double qdisc_drops; /* largest of its qdiscs and classes: a root counts its children's */
-	int speed_mbit;	    /* -1 unknown or not believed */
+	int speed_mbit;     /* -1 unknown or not believed */
 };
 
 struct run_trial {
@@ -43,13 +43,13 @@ struct run_trial {
 	size_t path_index;     /* into topology->paths */
 	size_t segment_index;  /* see run_find_segment() */
 	size_t test_index;     /* into topology->tests; (size_t)-1 when the file declares none */
-	bool ok;	       /* false as well when the throughput is 0: a failure, not a sample */
+	bool ok;               /* false as well when the throughput is 0: a failure, not a sample */
 	const char *error;     /* NULL when ok */
 	double throughput_bps; /* NaN when absent */
 	double loss_percent, jitter_us, retransmits, rtt_us, min_rtt_us, seconds,
-		bytes;		/* NaN = absent */
+		bytes;          /* NaN = absent */
 	const char *path_proof; /* proved, contradicted, not_observable or NULL */
-	bool stalled;		/* an interval outside omit moved nothing */
+	bool stalled;           /* an interval outside omit moved nothing */
 	struct run_host_evidence *hosts;
 	size_t host_count;
 	struct run_interface_evidence *interfaces;

@@ -70,7 +70,7 @@ static int read_udp_rate(
 
 #define BIT(kind)    (1u << (kind))
 #define TEST(member) offsetof(struct topology_test, member)
-#define HOUR	     3600000
+#define HOUR         3600000
 #define GIGABYTE     (1 << 30)
 #define WINDOW_LEAST 50 /* ms; a single packet more or less is percents of anything shorter */
 

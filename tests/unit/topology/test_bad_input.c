@@ -173,7 +173,7 @@ static const struct mistake ssh_mistakes[] = {
 };
 
 #define LINK(text) HEAD HOSTS "links:\n- {" text "}\n"
-#define GOOD_A	   "name: wan, a: \"pc1:eth0\""
+#define GOOD_A     "name: wan, a: \"pc1:eth0\""
 
 static const struct mistake link_mistakes[] = {
 	{HEAD HOSTS "links: {}\n", "home.yaml:4:8",

@@ -283,8 +283,8 @@ struct unbuilt {
 };
 
 #define LINES(hosts, rest) "orch: 1\nname: t\nhosts:\n" hosts "links:\n" AB rest
-#define USUAL		   "  a: {ssh: a}\n  b: {ssh: b}\n"
-#define TESTS(text)	   LINES(USUAL, "tests:\n- " text "\n")
+#define USUAL              "  a: {ssh: a}\n  b: {ssh: b}\n"
+#define TESTS(text)        LINES(USUAL, "tests:\n- " text "\n")
 
 static const struct unbuilt unbuilt[] = {
 	{TESTS("udp: {rate: 1Mbit}"), "test.yaml:9:3", "a udp test is not built yet (\"udp\")"},
