@@ -6,8 +6,7 @@
 
 #include "run.h"
 
-#define RUN_TRIALS_MAX 100000
-#define RUN_DEPTH_MAX  64
+#define RUN_DEPTH_MAX 64
 
 /* A number, or a decimal string (counters above 2^53); NaN when absent, null or anything else. */
 double json_number(const struct cJSON *object, const char *key);
