@@ -18,6 +18,7 @@ enum {
 	LOOK_US = 500000, /* how often the counters are looked at, for stalls and wrapping words */
 	LOOKS_A_TRIAL = 10, /* at least: a short trial's silence has to be seen, too */
 	PROGRESS_US = 1000000,
+	SILENCE_US = 500000, /* of a dead path; a live one is silent for 200 ms after a loss */
 };
 
 struct trial {
@@ -248,14 +249,15 @@ static bool is_stalled(struct trial *trial, int64_t now)
 
 /*
  * A path that died in the middle still has the bytes from before; their mean over the whole window
- * would be a low rate that was never there. Half of the window is more than any retransmission
- * timer of a path that lives, and less than a trial can lose without being worthless.
+ * would be a low rate that was never there. Half of the window, and more than two retransmission
+ * timers: leaving out the silences of a path that lives would flatter it.
  */
 static bool died_before_the_end(const struct trial *trial, int64_t now)
 {
 	int64_t window_us = (trial->options.duration_ms - trial->options.omit_ms) * 1000;
+	int64_t silent_us = now - trial->moved_us;
 
-	return !trial->options.sends && 2 * (now - trial->moved_us) >= window_us;
+	return !trial->options.sends && silent_us >= SILENCE_US && 2 * silent_us >= window_us;
 }
 
 static void say_stalled(const struct trial *trial, struct agent *agent, int64_t now)

@@ -18,6 +18,8 @@ struct cJSON;
 
 #define RUN_FORMAT  "orch-run"
 #define RUN_VERSION 1
+/* More are refused: in a file, and in a plan before the first is measured. */
+#define RUN_TRIALS_MAX 100000
 
 /* Evidence of one host during one trial; shares are 0..1, negative = unknown. */
 struct run_host_evidence {

@@ -100,6 +100,7 @@ class Faults(unittest.TestCase):
         self.assertEqual(run.returncode, 0, errors + output)
         dead, alive_again = json.loads(pathlib.Path(self.file).read_text())["trials"]
         self.assertFalse(dead["ok"])
+        self.assertIsNone(dead["throughput_bps"])
         self.assertRegex(dead["error"], r"pc2: .*no byte came in the last \d+ ms")
         self.assertTrue(alive_again["ok"], alive_again["error"])
 
