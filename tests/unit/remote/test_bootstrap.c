@@ -119,15 +119,15 @@ static void a_family_without_an_agent_is_named(void **state)
 	(void)state;
 	hosts_init(&hosts);
 	with_programs(&hosts);
-	free_script(&hosts, "bin/cat",
+	free_script(&hosts, "bin/head",
 		"#!/bin/sh\nprintf '\\177ELF\\1\\2\\1\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\2\\0\\10'; "
-		"head -c 100 /dev/zero\n");
+		"exec /usr/bin/head -c 100 /dev/zero\n");
 	fleet = hosts_start(&hosts, 0);
 	assert_says(fleet, "its CPU family is mips, and there is no orch-agent-mips");
 	fleet_free(fleet);
-	free_script(&hosts, "bin/cat",
+	free_script(&hosts, "bin/head",
 		"#!/bin/sh\nprintf '\\177ELF\\2\\2\\1\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\2\\0\\26'; "
-		"head -c 100 /dev/zero\n");
+		"exec /usr/bin/head -c 100 /dev/zero\n");
 	fleet = hosts_start(&hosts, 0);
 	assert_says(fleet, "ELF machine 22, 64-bit, big endian");
 	fleet_free(fleet);
