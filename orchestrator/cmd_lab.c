@@ -34,7 +34,8 @@ static int run_up(struct topology *topology, char **rest, struct error *err)
 	else
 		printf("lab %s is up: %zu hosts, %zu link%s, %.2f s\n", topology->name,
 			topology->host_count, topology->link_count,
-			topology->link_count == 1 ? "" : "s", (double)(deadline_now() - start) / 1e3);
+			topology->link_count == 1 ? "" : "s",
+			(double)(deadline_now() - start) / 1e3);
 	return 0;
 }
 

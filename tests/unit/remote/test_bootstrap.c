@@ -89,8 +89,8 @@ static void families_are_read_from_elf_headers(void **state)
 		{2, 1, {62, 0}, "x86_64"}, {1, 1, {3, 0}, "i386"}, {1, 1, {40, 0}, "armel"},
 		{2, 1, {183, 0}, "aarch64"}, {1, 1, {8, 0}, "mipsel"}, {1, 2, {0, 8}, "mips"},
 		{2, 1, {243, 0}, "riscv64"}, {1, 2, {0, 40}, NULL}, /* big-endian ARM */
-		{2, 2, {0, 22}, NULL},				    /* s390x */
-		{2, 1, {8, 0}, NULL},				    /* mips64el */
+		{2, 2, {0, 22}, NULL},                              /* s390x */
+		{2, 1, {8, 0}, NULL},                               /* mips64el */
 	};
 	char text[64];
 
