@@ -8,6 +8,7 @@
 #include "agent.h"
 #include "files.h"
 #include "hello.h"
+#include "link.h"
 
 /* Cuts KEY=value or KEY="value" out of a shell-like file. False when the key is not there. */
 static bool read_setting(
@@ -101,47 +102,21 @@ static void say_host(struct agent *agent, uint32_t id)
 	agent_end(agent);
 }
 
-static bool has_file(const char *root, const struct hello_link *link, const char *file)
-{
-	char path[FILES_PATH_MAX];
-
-	return files_join(path, sizeof(path), root, "/sys/class/net/", link->name, file, NULL) &&
-	       files_exist(path);
-}
-
 static const char *kind_of(const char *root, const struct hello_link *link)
 {
 	static const char *const virtual_kinds[] = {"bridge", "bond", "vlan", "veth"};
 
 	/* A hwsim radio or an access point's second interface has no device of its own. */
-	if (has_file(root, link, "/wireless") || has_file(root, link, "/phy80211"))
+	if (link_has(root, link->name, "/wireless") || link_has(root, link->name, "/phy80211"))
 		return "wifi";
 	for (size_t i = 0; i < sizeof(virtual_kinds) / sizeof(virtual_kinds[0]); i++) {
 		if (strcmp(link->kind, virtual_kinds[i]) == 0)
 			return virtual_kinds[i];
 	}
-	if (link->kind[0] == '\0' && has_file(root, link, "/bridge"))
+	if (link->kind[0] == '\0' && link_has(root, link->name, "/bridge"))
 		return "bridge";
-	return link->kind[0] == '\0' && has_file(root, link, "/device") ? "physical" : "other";
-}
-
-/* Virtual interfaces make a speed up (veth says 10000), so only physical ones are asked. */
-static void say_speed(struct wire_writer *writer, const char *root, const struct hello_link *link)
-{
-	char path[FILES_PATH_MAX], text[32];
-	char *rest = text;
-	int64_t speed;
-
-	if (files_join(path, sizeof(path), root, "/sys/class/net/", link->name, "/speed", NULL) &&
-		files_read_number(path, &speed) && speed > 0)
-		wire_writer_number(writer, "speed_mbit", speed);
-	if (files_join(path, sizeof(path), root, "/sys/class/net/", link->name, "/duplex", NULL) &&
-		files_read(path, text, sizeof(text)) > 0) {
-		const char *duplex = files_next_line(&rest);
-
-		if (strcmp(duplex, "full") == 0 || strcmp(duplex, "half") == 0)
-			wire_writer_text(writer, "duplex", duplex);
-	}
+	return link->kind[0] == '\0' && link_has(root, link->name, "/device") ? "physical"
+									      : "other";
 }
 
 static void say_interface(struct agent *agent, uint32_t id, const struct hello_links *links,
@@ -159,7 +134,7 @@ static void say_interface(struct agent *agent, uint32_t id, const struct hello_l
 	wire_writer_number(writer, "mtu", link->mtu);
 	wire_writer_number(writer, "carrier", link->carrier);
 	if (strcmp(kind, "physical") == 0)
-		say_speed(writer, agent->root, link);
+		link_say_speed(writer, agent->root, link->name);
 	agent_end(agent);
 }
 

@@ -11,12 +11,12 @@
 #include "nearest.h"
 #include "units.h"
 
-#define OPTION_MAX	 32
-#define TRIALS_MAX	 1000
-#define DURATION_MS_MIN	 100
-#define DURATION_MS_MAX	 3600000
-#define SEED_MAX	 9007199254740991ull /* 2^53 - 1: exact in the run file */
-#define DRAWN_SEED_BELOW 1000000u	     /* short enough to be typed again */
+#define OPTION_MAX       32
+#define TRIALS_MAX       1000
+#define DURATION_MS_MIN  100
+#define DURATION_MS_MAX  3600000
+#define SEED_MAX         9007199254740991ull /* 2^53 - 1: exact in the run file */
+#define DRAWN_SEED_BELOW 1000000u            /* short enough to be typed again */
 
 static int take_text(const char **into, const char *value)
 {
@@ -179,13 +179,13 @@ static int set_all(void *into, const char *value, struct error *err)
 }
 
 const struct argument_option arguments_selection[] = {
-	{"trials", 0, "N", "rounds; each has every trial once", set_trials},
-	{"duration", 0, "S", "length of a trial (10, 10s, 500ms)", set_duration},
+	{"trials", 0, "N", "rounds; each measures every segment once", set_trials},
+	{"duration", 0, "S", "length of a trial: 10, 10s, 500ms", set_duration},
 	{"test", 0, "T", "only this test of the topology (repeatable)", set_test},
-	{"engine", 0, "E", "measure with this tool (repeatable)", set_engine},
-	{"direction", 0, "D", "forward, reverse, both or bidir", set_direction},
-	{"segment", 0, "S", "only this segment", set_segment},
-	{"seed", 0, "N", "of the random order in a round", set_seed},
+	{"engine", 0, "E", "measure with this engine (only native yet)", set_engine},
+	{"direction", 0, "D", "forward, reverse or both (bidir: not built yet)", set_direction},
+	{"segment", 0, "S", "only this segment; alone it gives no verdict", set_segment},
+	{"seed", 0, "N", "repeat the random order of an earlier run", set_seed},
 	{NULL},
 };
 
@@ -197,7 +197,7 @@ const struct argument_option arguments_run[] = {
 	{"label", 0, "TEXT", "a note kept in the run file", set_label},
 	{"output", 'o', "FILE", "the run file (default NAME-UTCTIME.json)", set_output},
 	{"format", 0, "F", "what is printed: table or json", set_format},
-	{"quiet", 'q', NULL, "no progress", set_quiet},
+	{"quiet", 'q', NULL, "no progress on standard error", set_quiet},
 	{NULL},
 };
 

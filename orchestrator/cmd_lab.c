@@ -3,15 +3,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "deadline.h"
 #include "grid.h"
 #include "lab.h"
 #include "storage.h"
 #include "topology.h"
 
-#define EXIT_NOT_UP	  1
+#define EXIT_NOT_UP       1
 #define TOPOLOGY_SIZE_MAX (1u << 20)
 
 struct lab_command {
@@ -21,24 +21,21 @@ struct lab_command {
 										  err */
 };
 
-static double seconds_since(const struct timespec *start)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)(now.tv_sec - start->tv_sec) + (double)(now.tv_nsec - start->tv_nsec) / 1e9;
-}
-
 static int run_up(struct topology *topology, char **rest, struct error *err)
 {
-	struct timespec start;
+	enum lab_state before = lab_status(topology, &(int){0});
+	int64_t start = deadline_now();
 
 	(void)rest;
-	clock_gettime(CLOCK_MONOTONIC, &start);
 	if (lab_up(topology, 0, err))
 		return -1;
-	printf("lab %s is up: %zu hosts, %zu links, %.2f s\n", topology->name, topology->host_count,
-		topology->link_count, seconds_since(&start));
+	if (before == LAB_KEPT)
+		printf("lab %s was up already\n", topology->name);
+	else
+		printf("lab %s is up: %zu hosts, %zu link%s, %.2f s\n", topology->name,
+			topology->host_count, topology->link_count,
+			topology->link_count == 1 ? "" : "s",
+			(double)(deadline_now() - start) / 1e3);
 	return 0;
 }
 
@@ -63,17 +60,17 @@ static const char *state_word(enum lab_state state)
 {
 	static const char *const words[] = {
 		[LAB_DOWN] = "down",
-		[LAB_KEPT] = "up, kept",
+		[LAB_KEPT] = "up until `orch lab down`",
 		[LAB_OWNED] = "up, in use",
-		[LAB_STALE] = "left over",
+		[LAB_STALE] = "left over from a run that is gone",
 	};
 
 	return words[state];
 }
 
 /* One row for each interface of the host. */
-static int add_host(struct grid *grid, const struct topology *topology, size_t host,
-	enum lab_state state, struct error *err)
+static int add_host(
+	struct grid *grid, const struct topology *topology, size_t host, struct error *err)
 {
 	char name[256];
 
@@ -82,8 +79,7 @@ static int add_host(struct grid *grid, const struct topology *topology, size_t h
 		const struct topology_link *link = &topology->links[i / 2];
 		const struct topology_end *end = i & 1 ? &link->b : &link->a;
 		char four[64] = "", six[64] = "";
-		const char *cells[] = {topology->hosts[host].name, name, state_word(state),
-			end->interface, four, six};
+		const char *cells[] = {topology->hosts[host].name, name, end->interface, four, six};
 
 		if (end->host != host)
 			continue;
@@ -95,15 +91,15 @@ static int add_host(struct grid *grid, const struct topology *topology, size_t h
 	return 0;
 }
 
-static int print_hosts(const struct topology *topology, enum lab_state state, struct error *err)
+static int print_hosts(const struct topology *topology, struct error *err)
 {
 	static const struct grid_column columns[] = {{"host", false}, {"namespace", false},
-		{"state", false}, {"interface", false}, {"IPv4", false}, {"IPv6", false}};
+		{"interface", false}, {"IPv4", false}, {"IPv6", false}};
 	struct grid *grid = grid_create(columns, sizeof(columns) / sizeof(columns[0]), err);
 	int result = grid ? 0 : -1;
 
 	for (size_t i = 0; !result && i < topology->host_count; i++)
-		result = add_host(grid, topology, i, state, err);
+		result = add_host(grid, topology, i, err);
 	if (!result)
 		result = grid_print(grid, "", false, stdout, err);
 	grid_free(grid);
@@ -116,10 +112,12 @@ static int run_status(struct topology *topology, char **rest, struct error *err)
 	enum lab_state state = lab_status(topology, &owner);
 
 	(void)rest;
-	if (print_hosts(topology, state, err))
-		return -1;
+	printf("lab %s: %s", topology->name, state_word(state));
 	if (state == LAB_OWNED)
-		printf("in use by process %d\n", owner);
+		printf(" by process %d", owner);
+	printf("\n\n");
+	if (print_hosts(topology, err))
+		return -1;
 	return state == LAB_KEPT || state == LAB_OWNED ? 0 : EXIT_NOT_UP;
 }
 
@@ -129,7 +127,8 @@ static int run_exec(struct topology *topology, char **rest, struct error *err)
 	char **command = rest + 1;
 
 	if (host == (size_t)-1)
-		return error_set(err, ERROR_USAGE, topology->file, "no host \"%s\" in it", rest[0]);
+		return error_set(err, ERROR_USAGE, topology->file,
+			"no host \"%s\" in it; `orch lab status` lists them", rest[0]);
 	if (*command && !strcmp(*command, "--"))
 		command++;
 	if (!*command)

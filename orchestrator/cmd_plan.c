@@ -295,26 +295,47 @@ static int print_tests(const struct plan *plan, struct error *err)
 	return sheet_print(&sheet);
 }
 
+/* "wan forward", and which test when there are several. */
+static void name_series(
+	const struct plan *plan, const struct plan_series *series, char *name, size_t size)
+{
+	bool several = plan->topology->test_count > 1;
+
+	snprintf(name, size, "%s %s%s%s", plan->segments[series->segment].name,
+		plan_direction_name(series->direction), several ? " " : "",
+		several ? plan->topology->tests[series->test].id : "");
+}
+
+/* Lines are broken between trials, never inside of one. */
 static void print_round(const struct plan *plan, size_t round, size_t columns)
 {
+	static const char rest[] = "      ";
 	const size_t *order = plan->order + round * plan->series_count;
-	char first[24], *text = NULL;
-	size_t size;
+	char first[24], name[256], *text = NULL;
+	size_t size, used = 0, room = columns - strlen(rest);
 	FILE *out = open_memstream(&text, &size);
 
 	if (!out)
 		return;
 	for (size_t i = 0; i < plan->series_count; i++) {
-		const struct plan_series *series = &plan->series[order[i]];
+		bool last = i + 1 == plan->series_count;
+		size_t length;
 
-		fprintf(out, "%s%s %s", i ? ", " : "", plan->segments[series->segment].name,
-			plan_direction_name(series->direction));
-		if (plan->topology->test_count > 1)
-			fprintf(out, " %s", plan->topology->tests[series->test].id);
+		name_series(plan, &plan->series[order[i]], name, sizeof(name));
+		length = strlen(name) + (last ? 0 : 1);
+		if (i > 0 && used + 1 + length > room) {
+			fputc('\n', out);
+			used = 0;
+		} else if (i > 0) {
+			fputc(' ', out);
+			used++;
+		}
+		fprintf(out, "%s%s", name, last ? "" : ",");
+		used += length;
 	}
 	snprintf(first, sizeof(first), "%4zu  ", round + 1);
 	if (fclose(out) == 0)
-		text_wrap(stdout, first, "      ", columns, text);
+		text_wrap(stdout, first, rest, columns, text);
 	free(text);
 }
 

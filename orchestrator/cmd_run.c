@@ -1,4 +1,5 @@
 /* orch run: measure, store, print. */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,7 @@ struct job {
 	struct run *run;
 	struct progress progress;
 	bool host_failed;
+	sigset_t signals; /* as they were before anything was made that must go again */
 };
 
 static void on_host_failed(void *context, const struct error *err)
@@ -61,10 +63,12 @@ static void default_path(const struct job *job, const char *now, char *path, siz
 	snprintf(path + length, size - length, ".json");
 }
 
+/* From here on nothing may be left half done. */
 static int open_output(struct job *job, struct error *err)
 {
 	char path[256], now[CLOCK_UTC_SIZE];
 
+	fleet_hold_signals(&job->signals);
 	default_path(job, clock_utc(now), path, sizeof(path));
 	job->storage = storage_create(job->arguments.output ? job->arguments.output : path, err);
 	if (!job->storage)
@@ -117,18 +121,22 @@ static int finish(struct job *job, const struct error *measured)
 {
 	bool failed = measured->code != ERROR_NONE;
 	struct error err = {0};
-	int status;
+	int status, stored, printed;
 
 	progress_clear(&job->progress);
 	if (failed)
 		command_fail(measured);
 	if (job->run->trial_count == 0)
 		return error_exit_status(measured);
-	if (store(job, !failed, &err) < 0)
-		return command_fail(&err);
-	if (print_results(job, &err) < 0)
+	stored = store(job, !failed, &err);
+	sigprocmask(SIG_SETMASK, &job->signals, NULL);
+	/* What could not be stored can still be read, and what cannot be printed is stored. */
+	printed = print_results(job, stored < 0 ? NULL : &err);
+	if (stored < 0)
 		return command_fail(&err);
 	fprintf(stderr, "orch: the run is in %s\n", storage_path(job->storage));
+	if (printed < 0)
+		return command_fail(&err);
 	status = outcome(job, &err);
 	return failed ? error_exit_status(measured) : status;
 }

@@ -11,13 +11,22 @@
 
 static const struct command commands[] = {
 	{"run", "TOPOLOGY", "measure each segment and the whole path; name the bottleneck", cmd_run,
-		{arguments_selection, arguments_run}, NULL},
+		{arguments_selection, arguments_run},
+		"What is not given here is taken from the topology. Results go to standard\n"
+		"output, progress and messages to standard error. Ctrl-C ends a run in good\n"
+		"order: what was measured until then is kept and reported."},
 	{"plan", "TOPOLOGY", "print what run would do; touches no host", cmd_plan,
 		{arguments_selection, arguments_plan}, NULL},
 	{"report", "RUN", "print the results of a run file again", cmd_report, {cmd_report_options},
 		"RUN is the file that run wrote, or its .part file while it goes on."},
 	{"lab", "up|down|status|exec TOPOLOGY [HOST COMMAND...]",
-		"the emulated testbed of a topology with `lab:`", cmd_lab, {NULL}, NULL},
+		"the emulated testbed of a topology with `lab:`", cmd_lab, {NULL},
+		"  up      make the hosts and links, and keep them; run uses them as they are\n"
+		"  down    remove them\n"
+		"  status  what is there; exit status 1 when the lab is not up\n"
+		"  exec    run a command on a host; the exit status is the command's\n\n"
+		"run makes the lab and removes it by itself: up is only needed to look around.\n"
+		"Root is needed. Example: orch lab exec topologies/lab-home.yaml router ip addr"},
 	{"check", "TOPOLOGY", "can every host and interface be used?", NULL, {NULL}, NULL},
 	{"compare", "BASE... --new RUN...", "did the new runs lose speed?", NULL, {NULL}, NULL},
 	{"trend", "RUN...", "how results changed over many runs", NULL, {NULL}, NULL},

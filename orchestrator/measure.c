@@ -5,6 +5,7 @@
 
 #include <cjson/cJSON.h>
 
+#include "json.h"
 #include "lab.h"
 #include "record.h"
 
@@ -29,7 +30,7 @@ static void on_started(void *context, const struct plan *plan, int round,
 static int on_finished(void *context, struct cJSON *record, struct error *err)
 {
 	struct measure *measure = context;
-	char *line = cJSON_PrintUnformatted(record);
+	char *line = json_line(record);
 	int result;
 
 	if (!line) {
@@ -37,7 +38,7 @@ static int on_finished(void *context, struct cJSON *record, struct error *err)
 		return error_set(err, ERROR_SYSTEM, NULL, "out of memory");
 	}
 	result = storage_append(measure->storage, line, err);
-	cJSON_free(line);
+	free(line);
 	if (result < 0) {
 		cJSON_Delete(record);
 		return -1;
@@ -169,6 +170,7 @@ int measure_run(struct topology *topology, const struct plan *plan, struct run *
 	if (result == 0)
 		result = run_segments(&measure, err);
 	fleet_free(measure.fleet);
+	fleet_hold_signals(NULL);
 	if (lab_owned) {
 		struct error down = {0};
 

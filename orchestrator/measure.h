@@ -25,6 +25,7 @@ struct measure_observer {
  * and storage were made by the caller. topology is the plan's own; the lab fills its transports.
  * Returns 0 when all rounds are through (also with failed trials), -1 with the cause otherwise;
  * what was measured until then is in run. ERROR_HOST: not one segment could be measured.
+ * Afterwards the signals of fleet_hold_signals() are held.
  */
 int measure_run(struct topology *topology, const struct plan *plan, struct run *run,
 	struct storage *storage, const struct measure_observer *observer, struct error *err);

@@ -62,8 +62,8 @@ static void print_heading(const struct page *page)
 		fprintf(out, ", %s", view->started);
 	if (!view->rounds)
 		fprintf(out, ", not interleaved");
-	else if (!view->complete && planned > view->rounds)
-		fprintf(out, ", stopped in round %d of %d", view->rounds, planned);
+	else if (!view->complete && planned >= view->rounds)
+		fprintf(out, ", not finished: in round %d of %d", view->rounds, planned);
 	else
 		fprintf(out, ", %d round%s", view->rounds, view->rounds == 1 ? "" : "s");
 	if (isfinite(view->seed))
@@ -155,7 +155,7 @@ static void print_machine(const struct page *page, size_t machine)
 			continue;
 		said++;
 		fprintf(out, "%s%s",
-			said == 1	? ""
+			said == 1       ? ""
 			: said == total ? " and "
 					: ", ",
 			view->hosts[i].name);

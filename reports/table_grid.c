@@ -7,10 +7,10 @@
 #include "grid.h"
 #include "text.h"
 
-#define CELL_SIZE	80
+#define CELL_SIZE       80
 #define SEPARATOR_WIDTH 2
-#define SEGMENT_WIDTH	20
-#define HOST_WIDTH	10
+#define SEGMENT_WIDTH   20
+#define HOST_WIDTH      10
 
 /* A cell's text, allocated; NULL = not known. */
 typedef char *cell_maker(const struct view_row *row);

@@ -7,8 +7,8 @@
 #include "text.h"
 
 #define NAME_WIDTH 24
-#define MARK	   "\033[1;31m"
-#define UNMARK	   "\033[0m"
+#define MARK       "\033[1;31m"
+#define UNMARK     "\033[0m"
 
 struct drawing {
 	FILE *out;

@@ -36,7 +36,7 @@ static void read_document(struct view *view)
 	view->started = text_of(document, "started", "");
 	view->orch = text_of(document, "orch", "");
 	view->seed = number_of(document, "seed");
-	view->complete = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(document, "complete"));
+	view->complete = !cJSON_IsFalse(cJSON_GetObjectItemCaseSensitive(document, "complete"));
 	for (size_t i = 0; i < view->run->trial_count; i++) {
 		if (view->run->trials[i]->round > view->rounds)
 			view->rounds = view->run->trials[i]->round;

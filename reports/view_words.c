@@ -40,7 +40,7 @@ struct sentence {
 	const struct view_group *group;
 	const struct verdict *verdict;
 	const char *segments, *hosts; /* joined */
-	double path;		      /* end to end, bit/s; NaN when not measured */
+	double path;                  /* end to end, bit/s; NaN when not measured */
 };
 
 static void say_rate(FILE *out, const char *before, double rate, const char *after)
@@ -237,8 +237,8 @@ char *view_advice(const struct view *view, const struct view_group *group)
 		return strdup("More rounds will not settle it at this margin: steady the segment "
 			      "(channel, other traffic), use longer trials, or set wider margins "
 			      "under `verdict:`.");
-	if (asprintf(&text, "To settle it: orch run TOPOLOGY --trials %d", verdict->rounds_needed) <
-		0)
+	if (asprintf(&text, "This should settle it: orch run TOPOLOGY --trials %d",
+		    verdict->rounds_needed) < 0)
 		return NULL;
 	return text;
 }

@@ -20,7 +20,7 @@ struct meter_sample {
 
 struct meter {
 	int64_t omit_us, duration_us, interval_us; /* interval 0: only omit and end */
-	struct meter_sample *samples;		   /* the first is of time 0 */
+	struct meter_sample *samples;              /* the first is of time 0 */
 	size_t count, capacity;
 	size_t omit_sample; /* where the measured window begins */
 };

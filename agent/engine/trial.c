@@ -1,5 +1,6 @@
 /* One native TCP trial as a job. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,7 +21,7 @@ struct trial {
 	struct trial_options options;
 	struct rendezvous meeting;
 	int64_t asked_us; /* when the request came */
-	bool running;	  /* the sides are there */
+	bool running;     /* the sides are there */
 	struct trial_side sides[2];
 	size_t side_count;
 	int64_t progress_us;
@@ -173,9 +174,13 @@ static bool advance_setup(struct trial *trial, struct agent *agent)
 	}
 	if (clock_now_us() < setup_end(trial))
 		return false;
-	say_failure(trial, agent, "timeout",
-		trial->options.listens ? "no connection with the token came in setup_ms"
-				       : "no connection with an answer stood in setup_ms");
+	char message[80];
+
+	snprintf(message, sizeof(message), "%s within %lld ms",
+		trial->options.listens ? "nobody connected and showed the token"
+				       : "no connection was made and answered",
+		(long long)trial->options.setup_ms);
+	say_failure(trial, agent, "timeout", message);
 	return true;
 }
 
@@ -191,13 +196,23 @@ static void say_progress(struct trial *trial, struct agent *agent)
 	agent_end(agent);
 }
 
+static void say_stalled(
+	const struct trial *trial, struct agent *agent, const struct trial_side *side)
+{
+	char message[80];
+
+	snprintf(message, sizeof(message), "no byte %s in the last %lld ms of %lld ms",
+		side->sends ? "left" : "came", (long long)side->silent_us / 1000,
+		(long long)(side->looked_us - side->begun_us) / 1000);
+	say_failure(trial, agent, "stalled", message);
+}
+
 static void say_end(const struct trial *trial, struct agent *agent, enum side_state state)
 {
 	static const struct {
 		const char *code, *message;
 	} ends[] = {
 		[SIDE_LOST] = {"lost", "the peer closed before half of the time"},
-		[SIDE_STALLED] = {"stalled", "the path stalled: no byte moved for the stall time"},
 		[SIDE_TOO_MUCH] = {"bad", "the peer sent more bytes than the trial has"},
 		[SIDE_TOO_LITTLE] = {"lost", "the peer ended before all bytes had come"},
 	};
@@ -213,6 +228,10 @@ static bool advance_run(struct trial *trial, struct agent *agent)
 		struct trial_side *side = &trial->sides[i];
 		enum side_state state = side->over ? SIDE_OVER : side_advance(side);
 
+		if (state == SIDE_STALLED) {
+			say_stalled(trial, agent, side);
+			return true;
+		}
 		if (state > SIDE_OVER) {
 			say_end(trial, agent, state);
 			return true;

@@ -26,18 +26,18 @@ struct trial_options {
 	bool sends, receives; /* one of them, or both */
 	enum trial_method method;
 	unsigned char token[TRIAL_TOKEN_SIZE];
-	int family;			     /* AF_INET or AF_INET6 */
+	int family;                          /* AF_INET or AF_INET6 */
 	struct sockaddr_storage local, peer; /* port 0 in local */
 	socklen_t address_size;
 	char interface[IFNAMSIZ]; /* empty: none */
-	char congestion[16];	  /* empty: default */
+	char congestion[16];      /* empty: default */
 	int64_t port, port_last, to_port;
 	int64_t streams; /* of each direction */
 	int64_t connections;
 	int64_t duration_ms, omit_ms, interval_ms, setup_ms, stall_ms;
 	int64_t block, window, mss, dscp, nodelay;
 	int64_t pacing; /* bit/s of all streams of a direction together */
-	int64_t bytes;	/* of all streams of a direction together: the trial's end */
+	int64_t bytes;  /* of all streams of a direction together: the trial's end */
 };
 
 /* Returns NULL, or a message for `code=bad` that says which key is wrong. */

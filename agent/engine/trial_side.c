@@ -5,7 +5,11 @@
 #include "clock.h"
 #include "rendezvous.h"
 
-enum { LOOK_US = 500000 }; /* how often counters are looked at, for stalls and wrapping words */
+enum {
+	LOOK_US = 500000, /* how often the counters are looked at, for stalls and wrapping words */
+	LOOKS_A_TRIAL = 10,  /* at least: a short trial's silence has to be seen, too */
+	SILENCE_US = 500000, /* of a dead path; a live one is silent for 200 ms after a loss */
+};
 
 static bool counts_bytes(const struct trial_side *side)
 {
@@ -23,9 +27,14 @@ static int64_t least(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
+static int64_t look_interval(const struct trial_side *side)
+{
+	return least(LOOK_US, side->options->duration_ms * 1000 / LOOKS_A_TRIAL);
+}
+
 int64_t side_deadline(const struct trial_side *side)
 {
-	int64_t next = least(run_limit(side), side->looked_us + LOOK_US);
+	int64_t next = least(run_limit(side), side->looked_us + look_interval(side));
 
 	next = least(next, side->moved_us + side->options->stall_ms * 1000);
 	/* A sender goes on until the reset; its boundaries end with the duration. */
@@ -149,7 +158,20 @@ static void look_at_counters(struct trial_side *side, int64_t now)
 	if (bytes != side->bytes)
 		side->moved_us = now;
 	side->bytes = bytes;
+	side->silent_us = now - side->moved_us;
 	side->looked_us = now;
+}
+
+/*
+ * A path that died in the middle still has the bytes from before; their mean over the whole window
+ * would be a low rate that was never there. Half of the window, and more than two retransmission
+ * timers: leaving out the silences of a path that lives would flatter it.
+ */
+static bool died_before_the_end(const struct trial_side *side)
+{
+	int64_t window_us = (side->options->duration_ms - side->options->omit_ms) * 1000;
+
+	return !side->sends && side->silent_us >= SILENCE_US && 2 * side->silent_us >= window_us;
 }
 
 /* The peer has closed. Too early it is a loss; else what was measured until then counts. */
@@ -201,7 +223,7 @@ enum side_state side_advance(struct trial_side *side)
 	if (state != SIDE_RUNS)
 		return state;
 	if (side->sends ? now >= run_limit(side) : elapsed >= side->meter.duration_us)
-		return end_at(side, now);
+		return died_before_the_end(side) ? SIDE_STALLED : end_at(side, now);
 	if (ended > 0 && !counts_bytes(side))
 		return meet_the_end(side, now);
 	if (is_stalled(side, now))

@@ -23,9 +23,10 @@ struct trial_side {
 	int64_t zero_us;  /* time 0; 0 until the receiver has the first byte */
 	int64_t moved_us; /* when bytes were last seen to move */
 	int64_t looked_us;
+	int64_t silent_us; /* how long no byte has moved, as of the last look */
 	int64_t bytes, acked;
 	int64_t app_limited; /* samples in which the sender was limited by us */
-	bool scheduled;	     /* the two below are known */
+	bool scheduled;      /* the two below are known */
 	int64_t run_us, wait_us;
 	unsigned int lacks;
 };
@@ -33,9 +34,9 @@ struct trial_side {
 enum side_state {
 	SIDE_RUNS,
 	SIDE_OVER,
-	SIDE_LOST,	/* the peer closed before half of the time */
-	SIDE_STALLED,	/* no byte moved for stall_ms */
-	SIDE_TOO_MUCH,	/* more bytes came than bytes= */
+	SIDE_LOST,      /* the peer closed before half of the time */
+	SIDE_STALLED,   /* no byte moved for stall_ms, or in the end of the trial */
+	SIDE_TOO_MUCH,  /* more bytes came than bytes= */
 	SIDE_TOO_LITTLE /* the peer ended before bytes= */
 };
 

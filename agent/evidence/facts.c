@@ -3,48 +3,13 @@
 
 #include "agent.h"
 #include "files.h"
+#include "link.h"
 #include "source.h"
 
 enum {
 	ZONES_MAX = 32,
 	CORES_MAX = 64,
 };
-
-static bool read_fact(const char *root, const char *interface, const char *file, int64_t *ret)
-{
-	char path[FILES_PATH_MAX];
-
-	return files_join(path, sizeof(path), root, "/sys/class/net/", interface, file, NULL) &&
-	       files_read_number(path, ret);
-}
-
-static bool has_file(const char *root, const char *interface, const char *file)
-{
-	char path[FILES_PATH_MAX];
-
-	return files_join(path, sizeof(path), root, "/sys/class/net/", interface, file, NULL) &&
-	       files_exist(path);
-}
-
-/* Virtual interfaces make a speed up. */
-static void say_speed(struct wire_writer *writer, const char *root, const char *interface)
-{
-	char path[FILES_PATH_MAX], text[32];
-	char *rest = text;
-	int64_t speed;
-
-	if (!has_file(root, interface, "/device") || has_file(root, interface, "/phy80211"))
-		return;
-	if (read_fact(root, interface, "/speed", &speed) && speed > 0)
-		wire_writer_number(writer, "speed_mbit", speed);
-	if (!files_join(path, sizeof(path), root, "/sys/class/net/", interface, "/duplex", NULL) ||
-		files_read(path, text, sizeof(text)) <= 0)
-		return;
-	const char *duplex = files_next_line(&rest);
-
-	if (strcmp(duplex, "full") == 0 || strcmp(duplex, "half") == 0)
-		wire_writer_text(writer, "duplex", duplex);
-}
 
 /* Lines are "wlan0: status quality level noise ...", numbers ending with a point. The radio's rate
  * is not among them; it takes nl80211. */
@@ -83,16 +48,18 @@ static void say_links(const void *before, const void *now, const struct evidence
 		const char *interface = scope->interfaces[i];
 		int64_t number;
 
-		if (!has_file(scope->root, interface, ""))
+		if (!link_has(scope->root, interface, ""))
 			continue;
 		struct wire_writer *writer = agent_begin(agent, id, "link");
 
 		wire_writer_text(writer, "interface", interface);
-		say_speed(writer, scope->root, interface);
+		if (link_has(scope->root, interface, "/device") &&
+			!link_has(scope->root, interface, "/phy80211"))
+			link_say_speed(writer, scope->root, interface);
 		/* Reading the carrier of a link that is down fails. */
-		if (read_fact(scope->root, interface, "/carrier", &number))
+		if (link_read_number(scope->root, interface, "/carrier", &number))
 			wire_writer_number(writer, "carrier", number);
-		if (read_fact(scope->root, interface, "/mtu", &number))
+		if (link_read_number(scope->root, interface, "/mtu", &number))
 			wire_writer_number(writer, "mtu", number);
 		say_signal(writer, scope->root, interface);
 		agent_end(agent);

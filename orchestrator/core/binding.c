@@ -11,7 +11,7 @@ struct side {
 	const struct topology *topology;
 	const struct topology_end *end;
 	const struct facts *facts;
-	char device[IFNAMSIZ];	/* bears the addresses, is bound to */
+	char device[IFNAMSIZ];  /* bears the addresses, is bound to */
 	char counter[IFNAMSIZ]; /* is counted */
 };
 
@@ -111,11 +111,6 @@ static bool same_address(const struct facts_address *address, const char *text)
 	       memcmp(mine, other, address->family == 4 ? 4 : 16) == 0;
 }
 
-static bool is_alias(const struct topology_end *end)
-{
-	return strcmp(end->interface, end->device) != 0;
-}
-
 /* May this address be this end's? One that the file names may also be old or temporary. */
 static bool is_candidate(const struct side *side, const struct facts_address *address)
 {
@@ -123,7 +118,7 @@ static bool is_candidate(const struct side *side, const struct facts_address *ad
 
 	if (strcmp(address->interface, side->device) != 0 || address->tentative)
 		return false;
-	if (is_alias(end) && strcmp(address->label, end->interface) != 0)
+	if (topology_end_is_alias(end) && strcmp(address->label, end->interface) != 0)
 		return false;
 	if (end->address)
 		return same_address(address, end->address);
@@ -234,7 +229,7 @@ static int check_candidates(const struct side *side, int family, struct error *e
 			: family == 6 ? " of IPv6"
 				      : "",
 			list);
-	else if (is_alias(end))
+	else if (topology_end_is_alias(end))
 		snprintf(message, sizeof(message),
 			"host \"%s\" has no %saddress with the label \"%s\"; addresses of \"%s\": "
 			"%s",

@@ -1,6 +1,6 @@
 /*
  * From "router:wlan0" to what a socket needs: which device to bind to, which address, which
- * interface's counters to read (DESIGN section 2, "an end is ..."). Pure: topology and facts in.
+ * interface's counters to read (docs/topology.md, "Link"). Pure: topology and facts in.
  */
 #ifndef BINDING_H
 #define BINDING_H
@@ -9,10 +9,10 @@
 #include "topology.h"
 
 struct binding {
-	int family;			 /* 4 or 6 */
+	int family;                      /* 4 or 6 */
 	char address[FACTS_ADDRESS_MAX]; /* numeric; link-local with %device */
-	char device[IFNAMSIZ];		 /* SO_BINDTODEVICE: master of a member, base of an alias */
-	char counter[IFNAMSIZ];		 /* interface whose counters and link facts count */
+	char device[IFNAMSIZ];           /* SO_BINDTODEVICE: master of a member, base of an alias */
+	char counter[IFNAMSIZ];          /* interface whose counters and link facts count */
 	int prefix;
 };
 

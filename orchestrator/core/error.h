@@ -9,16 +9,16 @@
 
 enum error_code {
 	ERROR_NONE = 0,
-	ERROR_USAGE,	   /* the command line */
-	ERROR_TOPOLOGY,	   /* the topology file, or what a host knows better than it */
-	ERROR_UNBUILT,	   /* valid, but not built yet */
-	ERROR_FILE,	   /* a file or folder that cannot be read or written */
-	ERROR_FORMAT,	   /* a run file that is none */
-	ERROR_HOST,	   /* a host that cannot be reached or was lost */
-	ERROR_TRIAL,	   /* one trial failed; the run goes on */
-	ERROR_LAB,	   /* the emulated testbed */
+	ERROR_USAGE,       /* the command line */
+	ERROR_TOPOLOGY,    /* the topology file, or what a host knows better than it */
+	ERROR_UNBUILT,     /* valid, but not built yet */
+	ERROR_FILE,        /* a file or folder that cannot be read or written */
+	ERROR_FORMAT,      /* a run file that is none */
+	ERROR_HOST,        /* a host that cannot be reached or was lost */
+	ERROR_TRIAL,       /* one trial failed; the run goes on */
+	ERROR_LAB,         /* the emulated testbed */
 	ERROR_INTERRUPTED, /* Ctrl-C */
-	ERROR_SYSTEM,	   /* out of memory or descriptors */
+	ERROR_SYSTEM,      /* out of memory or descriptors */
 };
 
 struct error {
@@ -37,7 +37,7 @@ int error_set(struct error *err, enum error_code code, const char *where, const 
 #define error_set(...) ((void)error_set(__VA_ARGS__), -1)
 #endif
 
-/* The exit status of a command that ends with this error (DESIGN: 4, 5 or 130). */
+/* The exit status of a command that ends with this error (4, 5 or 130). */
 int error_exit_status(const struct error *err);
 
 #endif

@@ -5,28 +5,19 @@
 
 #include <cjson/cJSON.h>
 
+#include "json.h"
 #include "sample.h"
 
-/* Adds a key of a record as a number, or null when the record does not tell. */
+/* Adds a key of a record, null when the record does not tell. */
 static void add_number(
 	cJSON *object, const char *name, const struct wire_record *record, const char *key)
 {
-	double value = sample_number(record, key);
-
-	if (isnan(value))
-		cJSON_AddNullToObject(object, name);
-	else
-		cJSON_AddNumberToObject(object, name, value);
+	json_add_number(object, name, sample_number(record, key));
 }
 
 static void add_text(cJSON *object, const struct wire_record *record, const char *key)
 {
-	const char *text = wire_record_text(record, key);
-
-	if (text && *text)
-		cJSON_AddStringToObject(object, key, text);
-	else
-		cJSON_AddNullToObject(object, key);
+	json_add_text(object, key, wire_record_text(record, key));
 }
 
 /* Finds or makes the member of an object that the records of one type share. */

@@ -16,13 +16,13 @@ enum plan_segment_kind { PLAN_LINK, PLAN_PREFIX, PLAN_PATH };
 struct plan_segment {
 	char *name; /* the link's, "PATH:HOST" for a prefix, the path's for the whole */
 	enum plan_segment_kind kind;
-	size_t path;	    /* index into topology->paths */
+	size_t path;        /* index into topology->paths */
 	size_t first, last; /* link positions on the path, both included */
 };
 
 struct plan_series {
-	size_t segment;			   /* index into segments */
-	size_t test;			   /* index into topology->tests */
+	size_t segment;                    /* index into segments */
+	size_t test;                       /* index into topology->tests */
 	enum topology_direction direction; /* FORWARD, REVERSE or BIDIR */
 };
 
@@ -34,14 +34,14 @@ struct plan {
 	size_t series_count;
 	int rounds;
 	uint64_t seed;
-	size_t *order;	     /* rounds x series_count series indexes */
+	size_t *order;       /* rounds x series_count series indexes */
 	int64_t duration_ms; /* sum of the trials' durations and gaps */
 };
 
 struct plan_filter {
 	const char *const *tests; /* ids; none = all */
 	size_t test_count;
-	const char *segment;		   /* name, or NULL */
+	const char *segment;               /* name, or NULL */
 	enum topology_direction direction; /* BOTH = no filter */
 	uint64_t seed;
 };

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Shares of the trial's bytes an interface must, and may, have counted (DESIGN section 5). */
+/* Shares of the trial's bytes an interface must, and may, have counted. */
 #define PROOF_ENOUGH 0.9
 #define PROOF_CROSS  1.1
 

@@ -1,5 +1,5 @@
 /*
- * Path proof (DESIGN section 5): did the interface that an end names carry the trial's bytes? Pure:
+ * Path proof: did the interface that an end names carry the trial's bytes? Pure:
  * counters, facts and byte counts in, a state and a sentence out.
  */
 #ifndef PROOF_H
@@ -25,7 +25,7 @@ struct proof_end {
 struct proof {
 	enum proof_state state;
 	bool cross_traffic;
-	char text[800];		   /* which counters showed it */
+	char text[800];            /* which counters showed it */
 	char carrier[2][IFNAMSIZ]; /* by end: another interface that carried the bytes, or empty */
 };
 

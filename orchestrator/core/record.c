@@ -6,24 +6,12 @@
 
 #include <cjson/cJSON.h>
 
-static void add_number(cJSON *object, const char *name, double value)
-{
-	if (isnan(value))
-		cJSON_AddNullToObject(object, name);
-	else
-		cJSON_AddNumberToObject(object, name, value);
-}
-
-static void add_text(cJSON *object, const char *name, const char *text)
-{
-	if (text && *text)
-		cJSON_AddStringToObject(object, name, text);
-	else
-		cJSON_AddNullToObject(object, name);
-}
+#include "json.h"
 
 cJSON *record_create(const struct record_trial *trial, const char *error)
 {
+	static const char *const results[] = {"throughput_bps", "bytes", "seconds", "retransmits",
+		"rtt_us", "loss_percent", "jitter_us", "path_proof"};
 	const struct plan *plan = trial->plan;
 	const struct plan_segment *segment = &plan->segments[trial->series->segment];
 	const struct topology_test *test = &plan->topology->tests[trial->series->test];
@@ -31,18 +19,21 @@ cJSON *record_create(const struct record_trial *trial, const char *error)
 
 	if (!record)
 		return NULL;
-	add_number(record, "round", trial->round);
-	add_text(record, "path", plan->topology->paths[segment->path].name);
-	add_text(record, "segment", segment->name);
-	add_text(record, "test", test->id);
-	add_text(record, "engine", test->engine);
-	add_text(record, "direction", plan_direction_name(trial->series->direction));
+	json_add_number(record, "round", trial->round);
+	json_add_text(record, "path", plan->topology->paths[segment->path].name);
+	json_add_text(record, "segment", segment->name);
+	json_add_text(record, "test", test->id);
+	json_add_text(record, "engine", test->engine);
+	json_add_text(record, "direction", plan_direction_name(trial->series->direction));
 	cJSON_AddBoolToObject(record, "ok", !error);
-	add_text(record, "error", error);
-	add_text(record, "started", trial->started);
-	add_text(record, "sender", trial->sender);
-	add_text(record, "receiver", trial->receiver);
-	add_text(record, "listener", trial->listener);
+	json_add_text(record, "error", error);
+	json_add_text(record, "started", trial->started);
+	json_add_text(record, "sender", trial->sender);
+	json_add_text(record, "receiver", trial->receiver);
+	json_add_text(record, "listener", trial->listener);
+	/* Readers of the file find the same keys in every trial. */
+	for (size_t i = 0; error && i < sizeof(results) / sizeof(results[0]); i++)
+		cJSON_AddNullToObject(record, results[i]);
 	return record;
 }
 
@@ -56,17 +47,17 @@ static void add_intervals(cJSON *list, const struct sample *sample, const char *
 		cJSON *item = cJSON_CreateObject();
 
 		if (direction)
-			add_text(item, "direction", direction);
-		add_number(item, "start", interval->start);
-		add_number(item, "end", interval->end);
+			json_add_text(item, "direction", direction);
+		json_add_number(item, "start", interval->start);
+		json_add_number(item, "end", interval->end);
 		if (interval->omitted)
 			cJSON_AddTrueToObject(item, "omitted");
-		add_number(item, "bytes", interval->bytes);
-		add_number(item, "retransmits", interval->retransmits);
-		add_number(item, "rtt_us", interval->rtt_us);
-		add_number(item, "min_rtt_us", interval->min_rtt_us);
-		add_number(item, "cwnd", interval->cwnd);
-		add_number(item, "delivery_bps", interval->delivery_bps);
+		json_add_number(item, "bytes", interval->bytes);
+		json_add_number(item, "retransmits", interval->retransmits);
+		json_add_number(item, "rtt_us", interval->rtt_us);
+		json_add_number(item, "min_rtt_us", interval->min_rtt_us);
+		json_add_number(item, "cwnd", interval->cwnd);
+		json_add_number(item, "delivery_bps", interval->delivery_bps);
 		cJSON_AddItemToArray(list, item);
 	}
 }
@@ -75,14 +66,14 @@ static void add_limits(cJSON *record, const struct sample *sample)
 {
 	cJSON *limits = cJSON_AddObjectToObject(record, "limits");
 
-	add_number(limits, "busy_us", sample->busy_us);
-	add_number(limits, "rwnd_limited_us", sample->rwnd_limited_us);
-	add_number(limits, "sndbuf_limited_us", sample->sndbuf_limited_us);
-	add_number(limits, "app_limited", sample->app_limited);
-	add_number(limits, "elapsed_us", sample->elapsed_us);
-	add_number(limits, "busy_share", sample->busy_share);
-	add_number(limits, "rwnd_limited_share", sample->rwnd_limited_share);
-	add_number(limits, "sndbuf_limited_share", sample->sndbuf_limited_share);
+	json_add_number(limits, "busy_us", sample->busy_us);
+	json_add_number(limits, "rwnd_limited_us", sample->rwnd_limited_us);
+	json_add_number(limits, "sndbuf_limited_us", sample->sndbuf_limited_us);
+	json_add_number(limits, "app_limited", sample->app_limited);
+	json_add_number(limits, "elapsed_us", sample->elapsed_us);
+	json_add_number(limits, "busy_share", sample->busy_share);
+	json_add_number(limits, "rwnd_limited_share", sample->rwnd_limited_share);
+	json_add_number(limits, "sndbuf_limited_share", sample->sndbuf_limited_share);
 }
 
 /* A comma list as an array; left out when there is nothing. */
@@ -109,17 +100,17 @@ static void add_connection(cJSON *record, const struct sample *sample)
 {
 	cJSON *connection = cJSON_AddObjectToObject(record, "connection");
 
-	add_number(connection, "mss", sample->mss);
-	add_text(connection, "congestion", sample->congestion);
-	add_number(connection, "send_buffer", sample->send_buffer);
-	add_number(connection, "receive_buffer", sample->receive_buffer);
-	add_number(connection, "path_mtu", sample->path_mtu);
-	add_number(connection, "reordering", sample->reordering);
-	add_text(connection, "send_method", sample->send_method);
-	add_text(connection, "receive_method", sample->receive_method);
+	json_add_number(connection, "mss", sample->mss);
+	json_add_text(connection, "congestion", sample->congestion);
+	json_add_number(connection, "send_buffer", sample->send_buffer);
+	json_add_number(connection, "receive_buffer", sample->receive_buffer);
+	json_add_number(connection, "path_mtu", sample->path_mtu);
+	json_add_number(connection, "reordering", sample->reordering);
+	json_add_text(connection, "send_method", sample->send_method);
+	json_add_text(connection, "receive_method", sample->receive_method);
 	add_fallbacks(connection, sample);
-	add_number(connection, "dscp", sample->dscp);
-	add_number(connection, "pacing_bps", sample->pacing_bps);
+	json_add_number(connection, "dscp", sample->dscp);
+	json_add_number(connection, "pacing_bps", sample->pacing_bps);
 	cJSON_AddBoolToObject(connection, "nodelay", sample->nodelay);
 	cJSON_AddBoolToObject(connection, "device_bound", sample->device_bound);
 }
@@ -129,14 +120,14 @@ static void add_way(cJSON *ways, const struct sample *sample, const char *name)
 {
 	cJSON *way = cJSON_AddObjectToObject(ways, name);
 
-	add_number(way, "throughput_bps", sample->throughput_bps);
-	add_number(way, "bytes", sample->bytes);
-	add_number(way, "seconds", sample->seconds);
-	add_number(way, "total_bytes_sent", sample->total_sent);
-	add_number(way, "total_bytes_received", sample->total_received);
-	add_number(way, "retransmits", sample->retransmits);
-	add_number(way, "rtt_us", sample->rtt_us);
-	add_number(way, "min_rtt_us", sample->min_rtt_us);
+	json_add_number(way, "throughput_bps", sample->throughput_bps);
+	json_add_number(way, "bytes", sample->bytes);
+	json_add_number(way, "seconds", sample->seconds);
+	json_add_number(way, "total_bytes_sent", sample->total_sent);
+	json_add_number(way, "total_bytes_received", sample->total_received);
+	json_add_number(way, "retransmits", sample->retransmits);
+	json_add_number(way, "rtt_us", sample->rtt_us);
+	json_add_number(way, "min_rtt_us", sample->min_rtt_us);
 	add_limits(way, sample);
 	add_connection(way, sample);
 }
@@ -152,8 +143,8 @@ static void add_ways(cJSON *record, const struct sample *sample)
 		add_connection(record, sample);
 		return;
 	}
-	add_number(record, "forward_bps", sample->ways[SAMPLE_FORWARD].throughput_bps);
-	add_number(record, "reverse_bps", sample->ways[SAMPLE_REVERSE].throughput_bps);
+	json_add_number(record, "forward_bps", sample->ways[SAMPLE_FORWARD].throughput_bps);
+	json_add_number(record, "reverse_bps", sample->ways[SAMPLE_REVERSE].throughput_bps);
 	ways = cJSON_AddObjectToObject(record, "ways");
 	for (size_t i = 0; i < SAMPLE_WAYS; i++) {
 		add_intervals(intervals, &sample->ways[i], way_names[i]);
@@ -163,24 +154,24 @@ static void add_ways(cJSON *record, const struct sample *sample)
 
 void record_add_sample(cJSON *record, const struct sample *sample)
 {
-	add_number(record, "throughput_bps", sample->throughput_bps);
-	add_number(record, "bytes", sample->bytes);
-	add_number(record, "seconds", sample->seconds);
-	add_number(record, "total_bytes_sent", sample->total_sent);
-	add_number(record, "total_bytes_received", sample->total_received);
-	add_number(record, "retransmits", sample->retransmits);
-	add_number(record, "rtt_us", sample->rtt_us);
-	add_number(record, "min_rtt_us", sample->min_rtt_us);
-	add_number(record, "loss_percent", sample->loss_percent);
-	add_number(record, "jitter_us", sample->jitter_us);
+	json_add_number(record, "throughput_bps", sample->throughput_bps);
+	json_add_number(record, "bytes", sample->bytes);
+	json_add_number(record, "seconds", sample->seconds);
+	json_add_number(record, "total_bytes_sent", sample->total_sent);
+	json_add_number(record, "total_bytes_received", sample->total_received);
+	json_add_number(record, "retransmits", sample->retransmits);
+	json_add_number(record, "rtt_us", sample->rtt_us);
+	json_add_number(record, "min_rtt_us", sample->min_rtt_us);
+	json_add_number(record, "loss_percent", sample->loss_percent);
+	json_add_number(record, "jitter_us", sample->jitter_us);
 	add_ways(record, sample);
 	cJSON_AddNullToObject(record, "raw");
 }
 
 void record_add_proof(cJSON *record, const struct proof *proof)
 {
-	add_text(record, "path_proof", proof_state_name(proof->state));
-	add_text(record, "proof", proof->text);
+	json_add_text(record, "path_proof", proof_state_name(proof->state));
+	json_add_text(record, "proof", proof->text);
 	if (proof->cross_traffic)
 		cJSON_AddItemToArray(cJSON_AddArrayToObject(record, "flags"),
 			cJSON_CreateString("cross_traffic"));
@@ -219,11 +210,11 @@ struct cJSON *record_host(const struct facts *facts)
 {
 	cJSON *host = cJSON_CreateObject();
 
-	add_text(host, "kernel", facts->kernel);
-	add_text(host, "arch", facts->arch);
-	add_text(host, "firmware", facts->firmware);
-	add_number(host, "cpus", facts->cpus);
-	add_text(host, "boot_id", facts->boot_id);
+	json_add_text(host, "kernel", facts->kernel);
+	json_add_text(host, "arch", facts->arch);
+	json_add_text(host, "firmware", facts->firmware);
+	json_add_number(host, "cpus", facts->cpus);
+	json_add_text(host, "boot_id", facts->boot_id);
 	cJSON_AddObjectToObject(host, "tools");
 	return host;
 }

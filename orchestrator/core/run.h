@@ -1,5 +1,5 @@
 /*
- * A run: its topology and its trials, live or from a file (DESIGN section 6, docs/run-file.md). The
+ * A run: its topology and its trials, live or from a file (docs/run-file.md). The
  * JSON document is the truth, unknown fields included; struct run is a typed view into it. The same
  * functions build the view whether a trial just finished or was read back, so a report from memory
  * and a report from the file cannot differ. Pure: text in, text out.
@@ -18,11 +18,13 @@ struct cJSON;
 
 #define RUN_FORMAT  "orch-run"
 #define RUN_VERSION 1
+/* More are refused: in a file, and in a plan before the first is measured. */
+#define RUN_TRIALS_MAX 100000
 
 /* Evidence of one host during one trial; shares are 0..1, negative = unknown. */
 struct run_host_evidence {
 	const char *host;
-	double busiest;		/* busy share of the busiest core: 1 - (idle + iowait) / total */
+	double busiest;         /* busy share of the busiest core: 1 - (idle + iowait) / total */
 	double busiest_softirq; /* softirq + irq share of that core */
 	double steal;
 	double wait_us, run_us; /* data threads' scheduling delay and run time */
@@ -33,7 +35,7 @@ struct run_interface_evidence {
 	const char *host, *interface;
 	double rx_bytes, tx_bytes, rx_dropped, tx_dropped, rx_errors, tx_errors;
 	double qdisc_drops; /* largest of its qdiscs and classes: a root counts its children's */
-	int speed_mbit;	    /* -1 unknown or not believed */
+	int speed_mbit;     /* -1 unknown or not believed */
 };
 
 struct run_trial {
@@ -43,13 +45,13 @@ struct run_trial {
 	size_t path_index;     /* into topology->paths */
 	size_t segment_index;  /* see run_find_segment() */
 	size_t test_index;     /* into topology->tests; (size_t)-1 when the file declares none */
-	bool ok;	       /* false as well when the throughput is 0: a failure, not a sample */
+	bool ok;               /* false as well when the throughput is 0: a failure, not a sample */
 	const char *error;     /* NULL when ok */
 	double throughput_bps; /* NaN when absent */
 	double loss_percent, jitter_us, retransmits, rtt_us, min_rtt_us, seconds,
-		bytes;		/* NaN = absent */
+		bytes;          /* NaN = absent */
 	const char *path_proof; /* proved, contradicted, not_observable or NULL */
-	bool stalled;		/* an interval outside omit moved nothing */
+	bool stalled;           /* an interval outside omit moved nothing */
 	struct run_host_evidence *hosts;
 	size_t host_count;
 	struct run_interface_evidence *interfaces;
@@ -106,5 +108,13 @@ bool run_is_capacity_test(const struct topology *topology, size_t test_index);
 
 /* Can this trial's value be used? (ok, not contradicted, throughput there and above 0) */
 bool run_trial_valid(const struct run_trial *trial);
+
+/*
+ * Orders for sorting, as the plan has them; 0 = equal. A series is (path, segment, test as
+ * declared, engine, direction); a study, what one verdict is about, is the same without the
+ * segment.
+ */
+int run_compare_series(const struct run_trial *a, const struct run_trial *b);
+int run_compare_study(const struct run_trial *a, const struct run_trial *b);
 
 #endif

@@ -23,8 +23,8 @@ struct sample_interval {
 enum { SAMPLE_FORWARD, SAMPLE_REVERSE, SAMPLE_WAYS };
 
 struct sample {
-	double throughput_bps;		   /* receiver's goodput over the measured window */
-	double bytes, seconds;		   /* of the measured window */
+	double throughput_bps;             /* receiver's goodput over the measured window */
+	double bytes, seconds;             /* of the measured window */
 	double total_sent, total_received; /* bytes, omitted time included */
 	double retransmits, rtt_us, min_rtt_us, loss_percent, jitter_us;
 	double busy_us, rwnd_limited_us, sndbuf_limited_us, app_limited, elapsed_us;
@@ -35,8 +35,8 @@ struct sample {
 	double dscp, pacing_bps; /* as the sender's kernel took them */
 	double sender_wait_us, sender_run_us, receiver_wait_us, receiver_run_us;
 	char congestion[32], send_method[16], receive_method[16]; /* empty = not known */
-	char send_fallbacks[64], receive_fallbacks[64];		  /* what a kernel would not do */
-	bool device_bound;					  /* both ends */
+	char send_fallbacks[64], receive_fallbacks[64];           /* what a kernel would not do */
+	bool device_bound;                                        /* both ends */
 	bool nodelay;
 	struct sample_interval *intervals;
 	size_t interval_count;

@@ -2,45 +2,23 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include <cjson/cJSON.h>
+
+#include "json.h"
 #include "plan.h"
-#include "run/parts.h"
 
 struct entry {
 	const struct run_trial *trial;
 	size_t index; /* order of measurement: keeps the sort stable */
 };
 
-static int compare_sizes(size_t a, size_t b)
-{
-	return (a > b) - (a < b);
-}
-
-/* The plan's order: path, segment, test as declared, engine, direction. */
-static int compare_series(const struct run_trial *a, const struct run_trial *b)
-{
-	int order = compare_sizes(a->path_index, b->path_index);
-
-	if (!order)
-		order = compare_sizes(a->segment_index, b->segment_index);
-	if (!order)
-		order = compare_sizes(a->test_index, b->test_index);
-	if (!order)
-		order = strcmp(a->test, b->test);
-	if (!order)
-		order = strcmp(a->engine, b->engine);
-	if (!order)
-		order = (a->direction > b->direction) - (a->direction < b->direction);
-	return order;
-}
-
 static int compare_entries(const void *a, const void *b)
 {
 	const struct entry *x = a, *y = b;
-	int order = compare_series(x->trial, y->trial);
+	int order = run_compare_series(x->trial, y->trial);
 
-	return order ? order : compare_sizes(x->index, y->index);
+	return order ? order : (x->index > y->index) - (x->index < y->index);
 }
 
 struct mean {
@@ -102,7 +80,7 @@ static bool build_rows(struct summary *summary, const struct entry *entries, siz
 	size_t start = 0, i;
 
 	for (i = 1; i <= count; i++) {
-		if (i < count && !compare_series(entries[start].trial, entries[i].trial))
+		if (i < count && !run_compare_series(entries[start].trial, entries[i].trial))
 			continue;
 		if (!build_row(&summary->rows[summary->row_count++], entries + start, i - start))
 			return false;
@@ -148,11 +126,6 @@ void summary_free(struct summary *summary)
 	free(summary);
 }
 
-static void add_number(cJSON *object, const char *key, double value)
-{
-	json_set(object, key, json_number_or_null(value));
-}
-
 static void add_interval(cJSON *object, const char *key, struct stats_interval interval)
 {
 	cJSON *pair;
@@ -191,18 +164,18 @@ static cJSON *row_to_json(const struct summary_row *row)
 	cJSON_AddStringToObject(object, "unit", row->unit);
 	cJSON_AddNumberToObject(object, "n", (double)row->valid);
 	cJSON_AddNumberToObject(object, "failed", (double)row->failed);
-	add_number(object, "mean", row->stats.mean);
-	add_number(object, "sd", row->stats.sd);
-	add_number(object, "cv", row->stats.cv);
-	add_number(object, "median", row->stats.median);
-	add_number(object, "min", row->stats.min);
-	add_number(object, "max", row->stats.max);
+	json_add_number(object, "mean", row->stats.mean);
+	json_add_number(object, "sd", row->stats.sd);
+	json_add_number(object, "cv", row->stats.cv);
+	json_add_number(object, "median", row->stats.median);
+	json_add_number(object, "min", row->stats.min);
+	json_add_number(object, "max", row->stats.max);
 	add_interval(object, "ci95", row->stats.t95);
-	add_number(object, "hl", row->stats.hl);
+	json_add_number(object, "hl", row->stats.hl);
 	add_interval(object, "hl_ci95", row->stats.hl95);
 	add_interval(object, "median_ci95", row->stats.median95);
-	add_number(object, "retransmits", row->retransmits);
-	add_number(object, "rtt_us", row->rtt_us);
+	json_add_number(object, "retransmits", row->retransmits);
+	json_add_number(object, "rtt_us", row->rtt_us);
 	add_flags(object, row);
 	return object;
 }

@@ -1,4 +1,5 @@
-/* One row per (path, segment, test, engine, direction): STATISTICS section 1 over a run. Pure. */
+/* One row per (path, segment, test, engine, direction): the numbers of docs/verdicts.md over a run.
+ * Pure. */
 #ifndef SUMMARY_H
 #define SUMMARY_H
 
@@ -9,12 +10,12 @@ struct summary_row {
 	const char *path, *segment, *test, *engine;
 	enum topology_direction direction;
 	const char *metric, *unit; /* "throughput", "bit/s" */
-	size_t valid, failed;	   /* trials by outcome; valid == stats.n */
+	size_t valid, failed;      /* trials by outcome; valid == stats.n */
 	struct stats_summary stats;
 	double retransmits; /* mean a trial; NaN when no trial tells */
-	double rtt_us;	    /* mean; NaN when no trial tells */
-	bool stalls;	    /* some trial had an interval at 0 */
-	double *values;	    /* valid trials in order of measurement */
+	double rtt_us;      /* mean; NaN when no trial tells */
+	bool stalls;        /* some trial had an interval at 0 */
+	double *values;     /* valid trials in order of measurement */
 };
 
 struct summary {

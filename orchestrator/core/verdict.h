@@ -1,6 +1,6 @@
 /*
- * Which link, host or neither limits a path: STATISTICS section 2 over a run. One verdict per
- * (path, test, engine, direction) of a capacity test. Pure.
+ * Which link, host or neither limits a path: the rules of docs/verdicts.md over a run. One verdict
+ * per (path, test, engine, direction) of a capacity test. Pure.
  */
 #ifndef VERDICT_H
 #define VERDICT_H

@@ -40,7 +40,7 @@ struct engine {
 	const char *name;
 	enum topology_test_kind kind; /* a tool that does more has a row for each */
 	const char *listen_type;      /* request type for the listening end */
-	const char *ready_type;	      /* its record that says "connect now" */
+	const char *ready_type;       /* its record that says "connect now" */
 	const char *connect_type;     /* request type for the connecting end */
 	void (*listen)(const struct engine_trial *trial, struct wire_writer *writer);
 	void (*connect)(const struct engine_trial *trial, const struct wire_record *ready,

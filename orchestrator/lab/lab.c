@@ -154,14 +154,19 @@ static int build_host(const struct topology *topology, const struct lab_script *
 	char name[2 * LAB_NAME_SIZE];
 	const char *const ip[] = {"ip", "-n", name, "-batch", "-", NULL};
 	const char *const tc[] = {"tc", "-n", name, "-batch", "-", NULL};
-	const char *const nft[] = {"ip", "netns", "exec", name, "nft", "-f", "-", NULL};
+	char path[64];
+	/* By its place: what `ip` starts is searched in PATH, which cron gives without sbin. */
+	const char *const nft[] = {"ip", "netns", "exec", name, path, "-f", "-", NULL};
 
 	lab_names_host(topology, &topology->hosts[index], name, sizeof(name));
 	if (lab_tool_run(ip, host->ip, err))
 		return -1;
 	if (*host->tc && lab_tool_run(tc, host->tc, err))
 		return -1;
-	return *host->nft ? lab_tool_run(nft, host->nft, err) : 0;
+	if (!*host->nft)
+		return 0;
+	return lab_tool_find("nft", path, sizeof(path), err) ? lab_tool_run(nft, host->nft, err)
+							     : -1;
 }
 
 static int build_cgroups(

@@ -1,5 +1,5 @@
 /*
- * The emulated testbed (DESIGN section 8): every host of a topology with `lab:` is a network
+ * The emulated testbed: every host of a topology with `lab:` is a network
  * namespace, every link a veth pair shaped by tc; hosts are reached through a real sshd started by
  * proxy command. State lives in /run/orch/lab/NAME; nothing outside the namespaces is touched.
  */

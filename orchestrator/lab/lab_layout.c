@@ -62,11 +62,6 @@ size_t lab_layout_subnets(const struct lab_layout *layout, size_t host)
 	return count;
 }
 
-static bool is_alias(const struct topology_end *end)
-{
-	return strcmp(end->interface, end->device) != 0;
-}
-
 static bool same_device(const struct topology_end *one, const struct topology_end *other)
 {
 	return one->host == other->host && !strcmp(one->device, other->device);
@@ -87,7 +82,8 @@ static int check_end(
 				"cannot be made: the name has a character no lab can use");
 	if (!strcmp(end->device, "lo") || !strcmp(end->device, LAB_BRIDGE))
 		return end_error(topology, end, err, "is made by the lab itself; name another");
-	if (is_alias(end) && lab_layout_bridged(&topology->hosts[end->host], end->device))
+	if (topology_end_is_alias(end) &&
+		lab_layout_bridged(&topology->hosts[end->host], end->device))
 		return end_error(topology, end, err,
 			"is an alias of a bridge member, which carries no address");
 	return 0;
@@ -160,7 +156,7 @@ static bool bridged_together(const struct topology *topology, size_t one, size_t
 
 static bool brings_address(const struct topology_end *end)
 {
-	return is_alias(end) || end->address;
+	return topology_end_is_alias(end) || end->address;
 }
 
 /* Groups links into subnets; numbers them in the order of their first links. */
@@ -336,7 +332,7 @@ static bool device_has_own_end(const struct topology *topology, const struct top
 		for (int b = 0; b < 2; b++) {
 			const struct topology_end *other = lab_layout_end(topology, i, b);
 
-			if (same_device(other, end) && !is_alias(other))
+			if (same_device(other, end) && !topology_end_is_alias(other))
 				return true;
 		}
 	return false;
@@ -351,11 +347,12 @@ static int make_ports(struct lab_layout *layout, struct error *err)
 		size_t subnet = layout->subnet_of[i / 2];
 
 		/* An alias is a second address: its device has one of its own. */
-		if (is_alias(end) && !device_has_own_end(topology, end) &&
+		if (topology_end_is_alias(end) && !device_has_own_end(topology, end) &&
 			need_port(layout, end, NULL, NULL, subnet, err) == LAB_NONE)
 			return -1;
-		layout->end_ports[i] = need_port(layout, end, is_alias(end) ? end->interface : NULL,
-			end->address, subnet, err);
+		layout->end_ports[i] =
+			need_port(layout, end, topology_end_is_alias(end) ? end->interface : NULL,
+				end->address, subnet, err);
 		if (layout->end_ports[i] == LAB_NONE)
 			return -1;
 	}

@@ -9,29 +9,21 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "deadline.h"
 #include "lab_cgroup.h"
 #include "lab_kernel.h"
 #include "lab_names.h"
 
 #define END_DEADLINE_MS 5000
-#define BATCH		64
+#define BATCH           64
 
 /* Processes that were killed, as descriptors that become readable when they are gone. */
 struct ending {
 	struct pollfd fds[BATCH];
 	size_t count;
 };
-
-static int64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 static void end_one(struct ending *ending, int pid)
 {
@@ -80,14 +72,13 @@ static void end_in_namespaces(struct ending *ending, const struct stat *spaces, 
 
 static void end_in_cgroup(struct ending *ending, const char *cgroup)
 {
-	char path[LAB_CGROUP_SIZE + 32];
+	char path[LAB_CGROUP_SIZE + 32], line[16];
 	FILE *file;
-	int pid;
 
 	snprintf(path, sizeof(path), "%s/cgroup.procs", cgroup);
 	file = fopen(path, "re");
-	while (file && fscanf(file, "%d", &pid) == 1)
-		end_one(ending, pid);
+	while (file && fgets(line, sizeof(line), file))
+		end_one(ending, (int)strtol(line, NULL, 10));
 	if (file)
 		fclose(file);
 }
@@ -98,9 +89,7 @@ static size_t await_end(struct ending *ending, int64_t deadline)
 	size_t left = 0;
 
 	for (size_t i = 0; i < ending->count; i++) {
-		int64_t wait = deadline - now_ms();
-
-		if (poll(&ending->fds[i], 1, wait > 0 ? (int)wait : 0) <= 0)
+		if (poll(&ending->fds[i], 1, deadline_timeout(deadline)) <= 0)
 			left++;
 		close(ending->fds[i].fd);
 	}
@@ -111,7 +100,7 @@ size_t lab_processes_end(char *const namespaces[], size_t namespace_count, char 
 	size_t cgroup_count)
 {
 	struct stat *spaces = calloc(namespace_count + 1, sizeof(*spaces));
-	int64_t deadline = now_ms() + END_DEADLINE_MS;
+	int64_t deadline = deadline_now() + END_DEADLINE_MS;
 	size_t known = 0, left = 0;
 
 	for (size_t i = 0; spaces && i < namespace_count; i++) {
@@ -130,7 +119,7 @@ size_t lab_processes_end(char *const namespaces[], size_t namespace_count, char 
 		if (!ending.count)
 			break;
 		left = await_end(&ending, deadline);
-	} while (now_ms() < deadline);
+	} while (deadline_now() < deadline);
 	free(spaces);
 	return left;
 }

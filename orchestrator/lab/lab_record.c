@@ -1,9 +1,11 @@
 #include "lab_record.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +17,8 @@
 #define LAB_PARENT   "/run/orch"
 #define STATE_HEADER "orch-lab 1"
 #define STATE_MOST   (1024 * 1024)
+#define STATE_LINE   (LAB_FOLDER_SIZE + 256)
+#define START_FIELD  22 /* of /proc/PID/stat: when the process started, in ticks since boot */
 
 const char *lab_record_folder(const struct topology *topology, char buffer[static LAB_FOLDER_SIZE])
 {
@@ -24,10 +28,28 @@ const char *lab_record_folder(const struct topology *topology, char buffer[stati
 	return buffer;
 }
 
+/* A number up to most that ends a line or a field; moves *at behind it and one blank. */
+static bool take_number(const char **at, int base, uint64_t most, uint64_t *ret)
+{
+	char *end;
+	uint64_t number;
+
+	if (!isxdigit((unsigned char)**at))
+		return false;
+	errno = 0;
+	number = strtoull(*at, &end, base);
+	if (errno || end == *at || number > most || (*end && *end != ' '))
+		return false;
+	*at = end + (*end == ' ');
+	*ret = number;
+	return true;
+}
+
 struct lab_process lab_record_process(int pid)
 {
 	struct lab_process process = {.pid = pid};
-	char path[64], text[1024], *fields;
+	char path[64], text[1024];
+	const char *fields;
 	ssize_t length;
 	int fd;
 
@@ -40,11 +62,14 @@ struct lab_process lab_record_process(int pid)
 	text[length > 0 ? length : 0] = '\0';
 	/* The name, field 2, may hold anything, ')' too: count from its last one. */
 	fields = strrchr(text, ')');
-	if (!fields || fields[1] != ' ' || fields[2] == 'Z' ||
-		sscanf(fields + 2,
-			"%*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
-			"%*s %" SCNu64,
-			&process.start) != 1)
+	if (!fields || fields[1] != ' ' || fields[2] == 'Z')
+		return process;
+	fields += 2;
+	for (int field = 3; fields && field < START_FIELD; field++) {
+		fields = strchr(fields, ' ');
+		fields += fields != NULL;
+	}
+	if (!fields || !take_number(&fields, 10, UINT64_MAX, &process.start))
 		process.start = 0;
 	return process;
 }
@@ -112,26 +137,82 @@ static bool is_safe(const char *name)
 	       !strstr(name, "..");
 }
 
-static int parse_line(const char *line, struct lab_record *record)
+static int take_fingerprint(const char *value, struct lab_record *record)
 {
-	char text[LAB_FOLDER_SIZE + 256];
-	int ready;
+	return take_number(&value, 16, UINT64_MAX, &record->fingerprint) && !*value ? 0 : -1;
+}
 
-	if (sscanf(line, "fingerprint %" SCNx64, &record->fingerprint) == 1)
-		return 0;
-	if (sscanf(line, "ready %d", &ready) == 1) {
-		record->ready = ready == 1;
-		return 0;
+static int take_ready(const char *value, struct lab_record *record)
+{
+	uint64_t ready;
+
+	if (!take_number(&value, 10, 1, &ready) || *value)
+		return -1;
+	record->ready = ready == 1;
+	return 0;
+}
+
+static int take_process(const char *value, struct lab_process *process)
+{
+	uint64_t pid;
+
+	if (!take_number(&value, 10, INT_MAX, &pid) ||
+		!take_number(&value, 10, UINT64_MAX, &process->start) || *value)
+		return -1;
+	process->pid = (int)pid;
+	return 0;
+}
+
+static int take_builder(const char *value, struct lab_record *record)
+{
+	return take_process(value, &record->builder);
+}
+
+static int take_owner(const char *value, struct lab_record *record)
+{
+	return take_process(value, &record->owner);
+}
+
+static int take_namespace(const char *value, struct lab_record *record)
+{
+	if (!is_safe(value) || strchr(value, '/'))
+		return -1;
+	return lab_record_add(&record->namespaces, &record->namespace_count, value);
+}
+
+static int take_cgroup(const char *value, struct lab_record *record)
+{
+	if (!is_safe(value) || strncmp(value, "/sys/fs/cgroup/", strlen("/sys/fs/cgroup/")) != 0)
+		return -1;
+	return lab_record_add(&record->cgroups, &record->cgroup_count, value);
+}
+
+static const struct {
+	const char *key;
+	int (*take)(const char *value, struct lab_record *record);
+} state_lines[] = {
+	{"fingerprint ", take_fingerprint},
+	{"ready ", take_ready},
+	{"builder ", take_builder},
+	{"owner ", take_owner},
+	{"namespace ", take_namespace},
+	{"cgroup ", take_cgroup},
+};
+
+static int parse_line(const char *text, size_t length, struct lab_record *record)
+{
+	char line[STATE_LINE];
+
+	if (length >= sizeof(line))
+		return -1;
+	memcpy(line, text, length);
+	line[length] = '\0';
+	for (size_t i = 0; i < sizeof(state_lines) / sizeof(state_lines[0]); i++) {
+		size_t key = strlen(state_lines[i].key);
+
+		if (!strncmp(line, state_lines[i].key, key))
+			return state_lines[i].take(line + key, record);
 	}
-	if (sscanf(line, "builder %d %" SCNu64, &record->builder.pid, &record->builder.start) == 2)
-		return 0;
-	if (sscanf(line, "owner %d %" SCNu64, &record->owner.pid, &record->owner.start) == 2)
-		return 0;
-	if (sscanf(line, "namespace %383[^\n]", text) == 1 && is_safe(text) && !strchr(text, '/'))
-		return lab_record_add(&record->namespaces, &record->namespace_count, text);
-	if (sscanf(line, "cgroup %383[^\n]", text) == 1 && is_safe(text) &&
-		!strncmp(text, "/sys/fs/cgroup/", strlen("/sys/fs/cgroup/")))
-		return lab_record_add(&record->cgroups, &record->cgroup_count, text);
 	return -1;
 }
 
@@ -144,7 +225,7 @@ int lab_record_parse(const char *text, struct lab_record *ret_record)
 	for (text += strlen(STATE_HEADER "\n"); *text;) {
 		size_t length = strcspn(text, "\n");
 
-		if (text[length] != '\n' || parse_line(text, &record)) {
+		if (text[length] != '\n' || parse_line(text, length, &record)) {
 			lab_record_finish(&record);
 			return -1;
 		}

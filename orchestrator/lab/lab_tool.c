@@ -8,13 +8,13 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "child.h"
+#include "deadline.h"
 
 #define TOOL_DEADLINE_MS 30000
-#define TOOL_ARGUMENTS	 32
+#define TOOL_ARGUMENTS   32
 
 static const struct {
 	const char *name, *package;
@@ -58,14 +58,6 @@ const char *lab_tool_find(const char *name, char *buffer, size_t size, struct er
 		"install it: apt-get install %s",
 		name, package);
 	return NULL;
-}
-
-static int64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
 static void feed(struct conversation *talk)
@@ -113,11 +105,11 @@ static bool converse(struct conversation *talk)
 			{output, POLLIN, 0},
 			{errors, POLLIN, 0},
 		};
-		int64_t left = talk->deadline - now_ms();
+		int timeout = deadline_timeout(talk->deadline);
 
-		if (left <= 0)
+		if (timeout == 0)
 			return false;
-		if (poll(fds, COUNT(fds), (int)left) < 0 && errno != EINTR)
+		if (poll(fds, COUNT(fds), timeout) < 0 && errno != EINTR)
 			return false;
 		if (fds[0].revents)
 			feed(talk);
@@ -162,7 +154,7 @@ int lab_tool_run(const char *const argv[], const char *input, struct error *err)
 	if (failure)
 		return error_set(
 			err, ERROR_LAB, "lab", "cannot start %s: %s", path, strerror(-failure));
-	talk.deadline = now_ms() + TOOL_DEADLINE_MS;
+	talk.deadline = deadline_now() + TOOL_DEADLINE_MS;
 	if (!talk.left)
 		child_close_input(&talk.child);
 	/* A tool that gives up early closes its input while it is written to. */

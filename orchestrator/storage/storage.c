@@ -17,7 +17,7 @@
 
 struct storage {
 	char *path, *part, *folder;
-	int fd;	    /* of the .part, locked while the run goes on */
+	int fd;     /* of the .part, locked while the run goes on */
 	off_t size; /* of whole lines in it */
 	int lines;  /* the header is the first, the others are trials */
 	bool finished;
@@ -258,15 +258,17 @@ static void plain_mode(int fd)
 	(void)!fchmod(fd, 0666 & ~mask);
 }
 
-static int write_beside(const char *beside, int fd, const char *text, struct error *err)
+static int write_beside(const struct storage *storage, int fd, const char *text, struct error *err)
 {
+	static const char what[] = "cannot be written; the trials are in the .part file";
+
 	if (write_all(fd, text, strlen(text)) < 0 || fsync(fd) < 0) {
-		fail(err, beside, "cannot write");
+		fail(err, storage->path, what);
 		close(fd);
 		return -1;
 	}
 	plain_mode(fd);
-	return close(fd) < 0 ? fail(err, beside, "cannot write") : 0;
+	return close(fd) < 0 ? fail(err, storage->path, what) : 0;
 }
 
 /* The rename is safe on disk once its folder is. */
@@ -293,7 +295,7 @@ int storage_finish(struct storage *storage, const char *text, struct error *err)
 		free(beside);
 		return -1;
 	}
-	if (write_beside(beside, fd, text, err) < 0)
+	if (write_beside(storage, fd, text, err) < 0)
 		goto failed;
 	if (rename(beside, storage->path) < 0) {
 		fail(err, storage->path, "cannot be replaced; the trials are in the .part file");

@@ -51,6 +51,13 @@ class Shipped(CommandTest):
                      "path     whole path  pc1:eth0      pc2:wlan0    forward, reverse"):
             self.assertIn(line + "\n", done.stdout)
 
+    def test_lines_break_between_trials(self):
+        text = orch("plan", TOPOLOGIES / "lab-chain.yaml", "--trials", 3, "--all").stdout
+        lines = text.partition("\nrounds ")[2].splitlines()[1:]
+        self.assertGreater(len(lines), 3)
+        for line in lines:
+            self.assertRegex(line, r"^ *(\d+ +)?(\S+ (forward|reverse)(, |,$|$))+$")
+
     def test_addresses_of_a_lab_are_known(self):
         self.assertNotIn("asked from", orch("plan", HOME).stdout)
 

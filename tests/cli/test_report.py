@@ -159,7 +159,12 @@ class Unfinished(ReportTest):
             seen[trial["segment"]] = seen.get(trial["segment"], 0) + 1
             trial["round"] = seen[trial["segment"]]
         run["trials"] = [trial for trial in run["trials"] if trial["round"] <= 6]
-        self.assertIn("stopped in round 6 of 9", self.report(run))
+        self.assertIn("not finished: in round 6 of 9", self.report(run))
+        run["topology"]["trials"] = 6
+        self.assertIn("not finished: in round 6 of 6", self.report(run))
+        for known in (True, None):
+            run["complete"] = known
+            self.assertNotIn("not finished", self.report(run))
 
 
 class Undecided(ReportTest):
@@ -183,7 +188,7 @@ class Undecided(ReportTest):
         self.assert_fits(text)
         self.assertRegex(text, r"(?m)^forward: inconclusive: ")
         self.assertNotIn("*", text)
-        return int(re.search(r"(?m)^  To settle it: orch run TOPOLOGY --trials (\d+)$", text)[1])
+        return int(re.search(r"(?m)^  This should settle it: orch run TOPOLOGY --trials (\d+)$", text)[1])
 
     def test_too_noisy(self):
         text = self.report(self.run_of(10))

@@ -88,7 +88,7 @@ class BadLines(CommandTest):
             (["plan", HOME, "--seed", "-1"],
              '--seed: "-1" is not a whole number from 0 to 9007199254740991'),
             (["plan", HOME, "--duration", "3h"],
-             '--duration: "3h" is not a time up to a day (10, 0.5, 500ms, 2min)'),
+             '--duration: "3h" is not between 100ms and 1h'),
             (["plan", HOME, "--direction", "up"],
              '--direction: "up" is not forward, reverse, both or bidir'),
             (["plan", HOME, "--segment", ""], "--segment: must not be empty"),

@@ -4,6 +4,7 @@ import os
 import pathlib
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
@@ -20,6 +21,22 @@ def finished_trials(part):
     if not os.path.exists(part):
         return 0
     return max(0, pathlib.Path(part).read_text().count("\n") - 1)
+
+
+def in_host(lab, host, *command):
+    return subprocess.run(["ip", "netns", "exec", f"orch-{lab}-{host}", *command],
+                          capture_output=True, text=True)
+
+
+def received_bytes(lab, host, interface):
+    """0 while there is no such host."""
+    return int(in_host(lab, host, "cat", f"/sys/class/net/{interface}/statistics/rx_bytes").stdout
+               or 0)
+
+
+def set_link(lab, host, interface, state):
+    done = in_host(lab, host, "ip", "link", "set", interface, state)
+    assert done.returncode == 0, done.stderr
 
 
 class Faults(unittest.TestCase):
@@ -60,6 +77,89 @@ class Faults(unittest.TestCase):
         self.assertIn("wlan", output)
         self.assert_nothing_left(pids)
         self.assertEqual(namespaces("lab-home"), [])
+
+    def test_interrupt_while_the_lab_is_built(self):
+        run = self.start("--trials", "1")
+        wait_for(lambda: namespaces("lab-home"), 10, "the first namespace")
+        run.send_signal(signal.SIGINT)
+        errors = run.communicate(timeout=20)[1]
+        self.assertEqual(run.returncode, 130, errors)
+        self.assertEqual(namespaces("lab-home"), [])
+        self.assertEqual(os.listdir(self.folder), [])
+
+    def test_link_dies_during_a_trial(self):
+        """A stall at the end is a failed trial, not a low rate; the next trial is measured."""
+        run = self.start("--trials", "2", "--duration", "2s", "--segment", "wlan",
+                         "--direction", "forward")
+        wait_for(lambda: received_bytes("lab-home", "pc2", "wlan0") > 200_000, PART_POLL,
+                 "the first trial's bytes")
+        set_link("lab-home", "router", "wlan0", "down")
+        wait_for(lambda: finished_trials(self.file + ".part") == 1, 20, "the first trial's end")
+        set_link("lab-home", "router", "wlan0", "up")
+        output, errors = run.communicate(timeout=60)
+        self.assertEqual(run.returncode, 0, errors + output)
+        dead, alive_again = json.loads(pathlib.Path(self.file).read_text())["trials"]
+        self.assertFalse(dead["ok"])
+        self.assertIsNone(dead["throughput_bps"])
+        self.assertRegex(dead["error"], r"pc2: .*no byte came in the last \d+ ms")
+        self.assertTrue(alive_again["ok"], alive_again["error"])
+
+    def test_bad_options_fail_their_own_trials(self):
+        """Behind NAT there is one way to connect; what a test asks for must not read as a route."""
+        text = pathlib.Path(HOME).read_text().replace(
+            "  - tcp: {duration: 1s}\n", "  - tcp: {duration: 0.2s}\n"
+            "  - tcp: {duration: 0.2s, name: odd, congestion: nonsense}\n")
+        self.assertIn("nonsense", text)
+        run = run_topology(write_topology(self.folder, "odd.yaml", text), "--trials", "1")
+        self.assertEqual(run.status, 5, run.errors)
+        self.assertTrue(all(t["ok"] for t in run.trials(test="tcp")), run.output)
+        for trial in run.trials(test="odd"):
+            self.assertFalse(trial["ok"])
+            self.assertIn("congestion", trial["error"])
+
+    def test_port_is_taken(self):
+        text = pathlib.Path(HOME).read_text().replace("{duration: 1s}",
+                                                      "{duration: 0.2s, ports: 5999}")
+        path = write_topology(self.folder, "ports.yaml", text)
+        self.assertEqual(orch("lab", "up", path).returncode, 0)
+        self.addCleanup(orch, "lab", "down", path)
+        owner = subprocess.Popen(["ip", "netns", "exec", "orch-lab-home-pc1", sys.executable, "-c",
+                                  "import socket\ns = socket.create_server(('', 5999))\n"
+                                  "print(flush=True)\ns.accept()"], stdout=subprocess.PIPE)
+        self.addCleanup(lambda: (owner.kill(), owner.communicate()))
+        owner.stdout.readline()
+        run = run_topology(path, "--trials", "1")
+        # wan can listen on the router instead; the path cannot, as pc1 is behind its NAT.
+        self.assertEqual(run.status, 5, run.errors)
+        self.assertTrue(all(t["ok"] for t in run.trials(segment="wan")), run.output)
+        for trial in run.trials(segment="path"):
+            self.assertIn("in use", trial["error"])
+
+    def test_disk_fills_during_the_run(self):
+        full = os.path.join(self.folder, "full")
+        os.mkdir(full)
+        # The room asked for in advance and a few trials more.
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=80k", "none", full], check=True)
+        self.addCleanup(subprocess.run, ["umount", full], check=True)
+        file = os.path.join(full, "run.json")
+        done = orch("run", HOME, "--trials", "20", "--duration", "0.2s", "-o", file)
+        self.assertEqual(done.returncode, 4)
+        self.assertIn("No space left", done.stderr)
+        self.assertIn(f"{file}: cannot be written; the trials are in the .part file", done.stderr)
+        self.assertEqual(os.listdir(full), ["run.json.part"])
+        # What was measured is shown now, and can be shown again.
+        self.assertIn("wlan", done.stdout)
+        self.assertEqual(orch("report", file + ".part").stdout, done.stdout)
+
+    def test_bare_environment(self):
+        """As cron starts it: no PATH, and the first files get the numbers of closed streams."""
+        done = subprocess.run(["sh", "-c", 'exec "$0" "$@" <&- >&- 2>&-', os.environ["ORCH"], "run",
+                               HOME, "--trials", "1", "--duration", "0.2s", "-o", self.file],
+                              env={}, timeout=60)
+        # The table had nowhere to go.
+        self.assertEqual(done.returncode, 4)
+        self.assertEqual(len(json.loads(pathlib.Path(self.file).read_text())["trials"]), 6)
+        self.assertEqual(os.listdir(self.folder), ["run.json"])
 
     def test_sigkill_leaves_nothing_and_is_reclaimed(self):
         run = self.start("--trials", "50", "--duration", "0.3s")

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../run.h"
 #include "../suggest.h"
 #include "order.h"
 #include "unbuilt.h"
@@ -191,8 +192,6 @@ static int64_t round_duration(const struct plan *plan)
 	return sum;
 }
 
-#define ORDER_MAX (4u << 20) /* trials of one run: 32 MB of order, and weeks of measuring */
-
 static int fill(struct plan *plan, const struct plan_filter *filter, struct error *err)
 {
 	const struct topology *topology = plan->topology;
@@ -212,10 +211,10 @@ static int fill(struct plan *plan, const struct plan_filter *filter, struct erro
 	if (plan->series_count == 0)
 		return error_set(err, ERROR_USAGE, NULL,
 			"nothing is left to measure; drop --test, --segment or --direction");
-	if (plan->series_count > ORDER_MAX / rounds)
+	if (plan->series_count > RUN_TRIALS_MAX / rounds)
 		return error_set(err, ERROR_USAGE, NULL,
-			"%zu trials a round and %zu rounds are too many", plan->series_count,
-			rounds);
+			"%zu trials a round and %zu rounds are too many; a run holds %d",
+			plan->series_count, rounds, RUN_TRIALS_MAX);
 	if (unbuilt_check(plan, err) < 0)
 		return -1;
 	plan->order = calloc(rounds * plan->series_count, sizeof(*plan->order));

@@ -120,28 +120,6 @@ int run_append(struct run *run, struct cJSON *json, const char *where, struct er
 	return 0;
 }
 
-static int compare_sizes(size_t a, size_t b)
-{
-	return (a > b) - (a < b);
-}
-
-int run_compare_place(const struct run_trial *a, const struct run_trial *b)
-{
-	int order = (a->round > b->round) - (a->round < b->round);
-
-	if (!order)
-		order = compare_sizes(a->path_index, b->path_index);
-	if (!order)
-		order = compare_sizes(a->segment_index, b->segment_index);
-	if (!order)
-		order = strcmp(a->test, b->test);
-	if (!order)
-		order = strcmp(a->engine, b->engine);
-	if (!order)
-		order = (a->direction > b->direction) - (a->direction < b->direction);
-	return order;
-}
-
 int run_add_trial(struct run *run, struct cJSON *json, struct error *err)
 {
 	const struct run_trial *added;

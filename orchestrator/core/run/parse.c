@@ -51,7 +51,7 @@ static int fail_json(const struct text *text, const char *at, struct error *err)
 	if (skip_space(at, text->end) >= text->end)
 		return fail_at(
 			text, text->end, "the file ends in the middle: it was cut short", err);
-	return fail_at(text, at, "not valid JSON from here on", err);
+	return fail_at(text, at, "not valid JSON from here on; is it a run file?", err);
 }
 
 static int check_document(const struct text *text, const cJSON *document, struct error *err)

@@ -223,6 +223,11 @@ const char *topology_where(
 	return place_text(topology->file, mark, buffer, size);
 }
 
+bool topology_end_is_alias(const struct topology_end *end)
+{
+	return strcmp(end->interface, end->device) != 0;
+}
+
 size_t topology_find_host(const struct topology *topology, const char *name)
 {
 	size_t i;

@@ -70,8 +70,9 @@ static int read_udp_rate(
 
 #define BIT(kind)    (1u << (kind))
 #define TEST(member) offsetof(struct topology_test, member)
-#define HOUR	     3600000
+#define HOUR         3600000
 #define GIGABYTE     (1 << 30)
+#define WINDOW_LEAST 50 /* ms; a single packet more or less is percents of anything shorter */
 
 /* What an agent keeps of one trial. */
 #define INTERVALS_MAX 4096
@@ -90,7 +91,7 @@ static const struct field test_fields[] = {
 	{"window", reader_size, TEST(window), 1024, GIGABYTE},
 	{"congestion", reader_name, TEST(congestion)},
 	{"nodelay", reader_bool, TEST(nodelay), .kinds = BIT(TOPOLOGY_TCP)},
-	{"mss", reader_int, TEST(mss), 88, 65495},
+	{"mss", reader_int, TEST(mss), 88, 32767},
 	{"dscp", reader_int, TEST(dscp), 0, 63},
 	{"family", reader_choice, TEST(family), .choices = families},
 	{"pacing", reader_rate, TEST(pacing), 1000, 1000000000000},
@@ -181,6 +182,11 @@ int tests_finish(struct reader *reader, struct topology_test *test)
 		return reader_fail(reader, test->mark,
 			"test \"%s\" has too short an interval: at most %d of them in %s", test->id,
 			INTERVALS_MAX, duration);
+	if (test->duration - test->omit < WINDOW_LEAST)
+		return reader_fail(reader, test->mark,
+			"test \"%s\" omits its first %s, which leaves less than %d ms of %s",
+			test->id, units_format_duration(test->omit, omit, sizeof(omit)),
+			WINDOW_LEAST, duration);
 	if (test->interval > test->duration)
 		return reader_fail(reader, test->mark,
 			"test \"%s\" has an interval of %s, longer than its %s", test->id,

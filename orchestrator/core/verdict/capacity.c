@@ -1,4 +1,4 @@
-/* Steps up to what each link carries at least (STATISTICS section 2, steps 0, 2 and 5). */
+/* Steps up to what each link carries at least (docs/verdicts.md, "Steps"). */
 #include <math.h>
 #include <string.h>
 
@@ -12,9 +12,7 @@ void study_inconclusive(struct verdict_study *study)
 	verdict->grade = VERDICT_NO_GRADE;
 	verdict->confidence = NAN;
 	verdict->rounds_needed = study->needed;
-	if (study->needed > 0)
-		verdict_reason(verdict, "about %d rounds would settle it", study->needed);
-	else if (study->needed < 0)
+	if (study->needed < 0)
 		verdict_reason(verdict,
 			"it cannot be resolved at this margin: more than %d rounds would be needed",
 			VERDICT_ROUNDS_MAX);
@@ -39,15 +37,13 @@ bool step_rounds(struct verdict_study *study)
 	if (study->rounds >= VERDICT_ROUNDS_MIN)
 		return false;
 	for (i = 0; i < study->links; i++)
-		if (study->measured[i] && study->all[i].n < VERDICT_ROUNDS_MIN)
-			verdict_reason(study->verdict, "%s has %zu valid trials",
-				study_link_name(study, i), study->all[i].n);
-	if (study->links > 1 && study->all[study_whole(study)].n < VERDICT_ROUNDS_MIN)
-		verdict_reason(study->verdict, "end to end has %zu valid trials",
-			study->all[study_whole(study)].n);
-	verdict_reason(study->verdict,
-		"%zu rounds are valid in every segment, and fewer than %d say nothing",
-		study->rounds, VERDICT_ROUNDS_MIN);
+		if (!study->all[i].n)
+			verdict_reason(
+				study->verdict, "%s has no valid trial", study_link_name(study, i));
+	if (study->links > 1 && !study->all[study_whole(study)].n)
+		verdict_reason(study->verdict, "end to end has no valid trial");
+	verdict_reason(study->verdict, "%zu round%s can be compared, and fewer than %d say nothing",
+		study->rounds, study->rounds == 1 ? "" : "s", VERDICT_ROUNDS_MIN);
 	study->needed = VERDICT_ROUNDS_MIN;
 	study_inconclusive(study);
 	return true;

@@ -1,13 +1,12 @@
 /* One verdict per (path, test, engine, direction): grouping and the order of the steps. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "parts.h"
 
 /*
- * Step 1 of STATISTICS section 2 (host_cpu, window, application) belongs between step_only_link
- * and step_capacities once it is built; it sees the same study.
+ * The order of docs/verdicts.md: the first step that returns true has decided. A limit that is not
+ * the network's (a host's CPU, a window) would be seen between step_only_link and step_capacities.
  */
 static bool (*const steps[])(struct verdict_study *study) = {
 	step_rounds,
@@ -17,26 +16,6 @@ static bool (*const steps[])(struct verdict_study *study) = {
 	step_outcome,
 };
 
-static int compare_sizes(size_t a, size_t b)
-{
-	return (a > b) - (a < b);
-}
-
-static int compare_studies(const struct run_trial *a, const struct run_trial *b)
-{
-	int order = compare_sizes(a->path_index, b->path_index);
-
-	if (!order)
-		order = compare_sizes(a->test_index, b->test_index);
-	if (!order)
-		order = strcmp(a->test, b->test);
-	if (!order)
-		order = strcmp(a->engine, b->engine);
-	if (!order)
-		order = (a->direction > b->direction) - (a->direction < b->direction);
-	return order;
-}
-
 struct entry {
 	const struct run_trial *trial;
 	size_t index; /* keeps the sort stable */
@@ -45,9 +24,9 @@ struct entry {
 static int compare_entries(const void *a, const void *b)
 {
 	const struct entry *x = a, *y = b;
-	int order = compare_studies(x->trial, y->trial);
+	int order = run_compare_study(x->trial, y->trial);
 
-	return order ? order : compare_sizes(x->index, y->index);
+	return order ? order : (x->index > y->index) - (x->index < y->index);
 }
 
 static void explain_pairing(struct verdict_study *study)
@@ -109,7 +88,7 @@ static bool decide_all(const struct run *run, struct verdicts *verdicts, struct 
 	for (i = 1; done && i <= run->trial_count; i++) {
 		const struct run_trial *first = trials[start];
 
-		if (i < run->trial_count && !compare_studies(first, entries[i].trial))
+		if (i < run->trial_count && !run_compare_study(first, entries[i].trial))
 			continue;
 		if (run_is_capacity_test(run->topology, first->test_index))
 			done = decide(run, trials + start, i - start,

@@ -4,8 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <cjson/cJSON.h>
+
+#include "json.h"
 #include "parts.h"
-#include "run/parts.h"
 
 /* A counter speaks when it grew by one a trial, and to twice what the links' own trials show. */
 #define COUNTER_LEAST 1.

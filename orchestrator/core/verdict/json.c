@@ -1,5 +1,9 @@
+#include <math.h>
+
+#include <cjson/cJSON.h>
+
+#include "json.h"
 #include "plan.h"
-#include "run/parts.h"
 #include "verdict.h"
 
 static void add_texts(cJSON *object, const char *key, char *const *texts, size_t count)
@@ -11,14 +15,6 @@ static void add_texts(cJSON *object, const char *key, char *const *texts, size_t
 		cJSON_AddItemToArray(array, cJSON_CreateString(texts[i]));
 }
 
-static void add_text_or_null(cJSON *object, const char *key, const char *text)
-{
-	if (text && text[0])
-		cJSON_AddStringToObject(object, key, text);
-	else
-		cJSON_AddNullToObject(object, key);
-}
-
 static cJSON *item_to_json(const struct verdict *verdict)
 {
 	cJSON *object = cJSON_CreateObject();
@@ -28,20 +24,17 @@ static cJSON *item_to_json(const struct verdict *verdict)
 	cJSON_AddStringToObject(object, "engine", verdict->engine);
 	cJSON_AddStringToObject(object, "direction", plan_direction_name(verdict->direction));
 	cJSON_AddStringToObject(object, "kind", verdict_kind_name(verdict->kind));
-	add_text_or_null(
-		object, "segment", verdict->segment_count == 1 ? verdict->segments[0] : NULL);
+	json_add_text(object, "segment", verdict->segment_count == 1 ? verdict->segments[0] : NULL);
 	add_texts(object, "segments", verdict->segments, verdict->segment_count);
 	add_texts(object, "hosts", verdict->hosts, verdict->host_count);
-	json_set(object, "confidence", json_number_or_null(verdict->confidence));
-	add_text_or_null(object, "grade", verdict_grade_name(verdict->grade));
-	add_text_or_null(object, "qualifier", verdict_qualifier_name(verdict->qualifier));
-	add_text_or_null(object, "slowest_segment", verdict->slowest_segment);
+	json_add_number(object, "confidence", verdict->confidence);
+	json_add_text(object, "grade", verdict_grade_name(verdict->grade));
+	json_add_text(object, "qualifier", verdict_qualifier_name(verdict->qualifier));
+	json_add_text(object, "slowest_segment", verdict->slowest_segment);
 	cJSON_AddBoolToObject(object, "paired", verdict->paired);
 	add_texts(object, "reasons", verdict->reasons, verdict->reason_count);
-	if (verdict->rounds_needed > 0)
-		cJSON_AddNumberToObject(object, "rounds_needed", verdict->rounds_needed);
-	else
-		cJSON_AddNullToObject(object, "rounds_needed");
+	json_add_number(object, "rounds_needed",
+		verdict->rounds_needed > 0 ? (double)verdict->rounds_needed : NAN);
 	return object;
 }
 

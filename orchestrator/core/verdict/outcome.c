@@ -1,4 +1,4 @@
-/* Below, separated, tied: the table of STATISTICS section 2, step 3, with its grades. */
+/* Below, separated, tied: the table of docs/verdicts.md, with its grades. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -103,7 +103,7 @@ static const char *path_word(const struct outcome *outcome)
 	if (outcome->below)
 		return "the path carries less than its slowest link";
 	if (outcome->consistent)
-		return "the path agrees with the link";
+		return "equal within the margin";
 	if (outcome->not_below)
 		return "the path is not slower than the link";
 	return "whether the path is slower than the link stays open";

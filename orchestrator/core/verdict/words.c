@@ -62,7 +62,7 @@ const char *verdict_rate(double bits_per_second, char *buffer, size_t size)
 		i++;
 	value = bits_per_second / units[i].scale;
 	snprintf(buffer, size, "%.*f %s",
-		value < 9.995	? 2
+		value < 9.995   ? 2
 		: value < 99.95 ? 1
 				: 0,
 		value, units[i].unit);
@@ -81,9 +81,15 @@ const char *verdict_shift(double difference, char *buffer, size_t size)
 	return buffer;
 }
 
+/* Percent of a logarithm to a tenth; what rounds to nothing is not negative. */
+static double tenths(double difference)
+{
+	return round(1000 * expm1(difference)) / 10 + 0.0;
+}
+
 const char *verdict_range(const struct verdict_comparison *comparison, char *buffer, size_t size)
 {
-	snprintf(buffer, size, "%+.1f to %+.1f %%", 100 * expm1(comparison->low),
-		100 * expm1(comparison->high));
+	snprintf(buffer, size, "%+.1f to %+.1f %%", tenths(comparison->low),
+		tenths(comparison->high));
 	return buffer;
 }

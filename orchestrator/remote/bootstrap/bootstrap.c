@@ -44,9 +44,9 @@ struct bootstrap {
 	struct target_script script;
 	size_t sent, noise;
 	bool input_closed, greeted;
-	size_t tried;	/* folder the last script chose or refused, from 1 */
-	size_t stored;	/* folder of a file that waits to be run; 0 = none */
-	bool no_head;	/* the host has no `head -c` */
+	size_t tried;   /* folder the last script chose or refused, from 1 */
+	size_t stored;  /* folder of a file that waits to be run; 0 = none */
+	bool no_head;   /* the host has no `head -c` */
 	bool try_again; /* the next folder may do */
 	bool exhausted; /* there is none */
 	const char *refusal[TARGET_FOLDERS_MAX + 1];
@@ -229,10 +229,11 @@ static const struct {
 static void take_word(struct bootstrap *boot, const char *text)
 {
 	char word[32] = "";
-	unsigned folder = 0;
+	size_t length = strcspn(text, " \t\r\n"), folder = strtoul(text + length, NULL, 10);
 
-	if (sscanf(text, "%31s %u", word, &folder) < 1 || folder > TARGET_FOLDERS_MAX)
+	if (length >= sizeof(word) || folder > TARGET_FOLDERS_MAX)
 		return;
+	memcpy(word, text, length);
 	boot->no_head = boot->no_head || strcmp(word, "nohead") == 0;
 	boot->exhausted = boot->exhausted || strcmp(word, "nofolder") == 0;
 	if (strcmp(word, "stored") == 0)

@@ -13,6 +13,14 @@ static void fill_set(sigset_t *set)
 	sigaddset(set, SIGHUP);
 }
 
+void fleet_hold_signals(sigset_t *ret_before)
+{
+	sigset_t set;
+
+	fill_set(&set);
+	sigprocmask(SIG_BLOCK, &set, ret_before);
+}
+
 int fleet_catch_signals(struct fleet *fleet, struct error *err)
 {
 	sigset_t set;
@@ -30,12 +38,15 @@ int fleet_catch_signals(struct fleet *fleet, struct error *err)
 void fleet_take_signal(struct fleet *fleet)
 {
 	struct signalfd_siginfo info;
+	sigset_t set;
 
 	if (read(fleet->signals, &info, sizeof(info)) != (ssize_t)sizeof(info))
 		return;
 	fleet->interrupted = true;
 	/* Unblocked, the next one ends the process: agents end when their input does. */
 	fleet_release_signals(fleet);
+	fill_set(&set);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 
 void fleet_release_signals(struct fleet *fleet)

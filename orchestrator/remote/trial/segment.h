@@ -1,6 +1,6 @@
 /*
  * A segment made ready to be measured: its two ends resolved to devices and addresses by what the
- * hosts say, and which of them listens settled by trying (DESIGN section 2).
+ * hosts say, and which of them listens settled by trying (docs/topology.md, `listen`).
  */
 #ifndef SEGMENT_H
 #define SEGMENT_H

@@ -12,7 +12,8 @@ struct attempt {
 	const struct plan *plan;
 	const struct plan_series *series;
 	const struct segment_end *listener, *connector;
-	bool no_route; /* set when the connector's routes do not lead there */
+	bool no_route;    /* set when the connector's routes do not lead there */
+	bool no_listener; /* nobody could even listen, so the other way round proves nothing */
 	struct error error;
 };
 
@@ -91,8 +92,10 @@ static int connect_once(struct fleet *fleet, struct attempt *attempt)
 
 	if (trial_make_token(probe.token, &attempt->error) < 0 ||
 		trial_exchange_start(fleet, native, &probe, attempt->listener->host,
-			attempt->connector->host, &exchange, &attempt->error) < 0)
+			attempt->connector->host, &exchange, &attempt->error) < 0) {
+		attempt->no_listener = true;
 		return -1;
+	}
 	result = trial_exchange_finish(
 		fleet, &exchange, fleet_now() + 2 * SETTLE_SETUP_MS, &attempt->error);
 	trial_exchange_free(&exchange);
@@ -116,8 +119,9 @@ static int explain_failure(
 {
 	const struct attempt *first = &attempts[0], *second = &attempts[count == 2];
 
+	/* A port that is taken is no matter of routes, though the other way round may lack one. */
 	for (size_t i = 0; i < count; i++) {
-		if (attempts[i].no_route) {
+		if (attempts[i].no_route && !first->no_listener) {
 			if (err)
 				*err = attempts[i].error;
 			return -1;

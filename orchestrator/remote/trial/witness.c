@@ -8,7 +8,7 @@
 
 #define WITNESS_ANSWER_MS 5000
 /* Drivers that keep counters in hardware refresh them about once a second. */
-#define WITNESS_LATE_MS	 1500
+#define WITNESS_LATE_MS  1500
 #define WITNESS_AGAIN_MS 100
 
 struct witness {

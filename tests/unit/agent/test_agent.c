@@ -17,15 +17,8 @@
 
 #include <cmocka.h>
 
+#include "deadline.h"
 #include "driven.h"
-
-static int64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 static void greets(void **state)
 {
@@ -142,12 +135,12 @@ static void ends_on_an_endless_line(void **state)
 static void ends_when_nobody_speaks(void **state)
 {
 	struct driven agent;
-	int64_t began = now_ms();
+	int64_t began = deadline_now();
 
 	(void)state;
 	driven_start(&agent, "--deadman", "1");
 	assert_int_equal(driven_exit(&agent), 2);
-	assert_in_range(now_ms() - began, 1000, 5000);
+	assert_in_range(deadline_now() - began, 1000, 5000);
 	driven_stop(&agent);
 }
 
@@ -269,13 +262,13 @@ static void takes_its_children_along(void **state)
 	assert_int_equal(poll(&wanted, 1, DRIVEN_PATIENCE_MS), 1);
 	while (read(reader, &byte, 1) == 1)
 		continue;
-	int64_t began = now_ms();
+	int64_t began = deadline_now();
 
 	child_close_input(&agent.child);
 	assert_int_equal(poll(&wanted, 1, 1000), 1);
 	assert_int_equal(read(reader, &byte, 1), 0);
 	assert_int_equal(driven_exit(&agent), 0);
-	assert_true(now_ms() - began < 1000);
+	assert_true(deadline_now() - began < 1000);
 	driven_stop(&agent);
 	close(reader);
 	unlink(fifo);
@@ -355,7 +348,7 @@ static void leaves_omitted_time_out(void **state)
 {
 	char root[] = "/tmp/orch-test-agent-XXXXXX", command[64];
 	struct driven agent;
-	int64_t user, window_us, deadline = now_ms() + DRIVEN_PATIENCE_MS;
+	int64_t user, window_us, deadline = deadline_now() + DRIVEN_PATIENCE_MS;
 	uint32_t id = 2;
 
 	(void)state;
@@ -373,7 +366,7 @@ static void leaves_omitted_time_out(void **state)
 		driven_await(&agent, id, "ok");
 		window_us = driven_number(&agent, "window_us");
 		id++;
-	} while (user != 0 && now_ms() < deadline);
+	} while (user != 0 && deadline_now() < deadline);
 	assert_int_equal(user, 0);
 	assert_true(window_us < 300000);
 	driven_stop(&agent);

@@ -100,6 +100,30 @@ static void test_requests_of_both_ways(void **state)
 	assert_null(wire_record_text(&record, "bytes"));
 }
 
+/* Who listens is settled for all tests of a segment, so one test's options have no part in it. */
+static void test_probe(void **state)
+{
+	static struct wire_writer writer;
+	static struct wire_record record;
+	static char nonsense[] = "nonsense";
+	struct topology_test test = test_options();
+	struct engine_trial trial = {.test = &test,
+		.listener = &near_end,
+		.connector = &far_end,
+		.setup_ms = 5000,
+		.token = "00112233445566778899aabbccddeeff"};
+
+	(void)state;
+	test.congestion = nonsense;
+	test.mss = 1000;
+	write_and_parse(&trial, true, &writer, &record);
+	assert_string_equal(wire_record_text(&record, "duration_ms"), "0");
+	assert_string_equal(wire_record_text(&record, "streams"), "1");
+	assert_null(wire_record_text(&record, "congestion"));
+	assert_null(wire_record_text(&record, "mss"));
+	assert_null(wire_record_text(&record, "window"));
+}
+
 static int sample_from(const char *const *sender_lines, const char *const *receiver_lines,
 	struct sample *sample, struct error *err)
 {
@@ -259,6 +283,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_requests),
 		cmocka_unit_test(test_requests_of_both_ways),
+		cmocka_unit_test(test_probe),
 		cmocka_unit_test(test_sample),
 		cmocka_unit_test(test_shares_and_grants),
 		cmocka_unit_test(test_both_ways),

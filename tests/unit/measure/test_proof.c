@@ -1,4 +1,4 @@
-/* Path proof in its three states (DESIGN section 5), on counters made up for the purpose. */
+/* Path proof in its three states, on counters made up for the purpose. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -89,8 +89,8 @@ static void families_are_read_from_elf_headers(void **state)
 		{2, 1, {62, 0}, "x86_64"}, {1, 1, {3, 0}, "i386"}, {1, 1, {40, 0}, "armel"},
 		{2, 1, {183, 0}, "aarch64"}, {1, 1, {8, 0}, "mipsel"}, {1, 2, {0, 8}, "mips"},
 		{2, 1, {243, 0}, "riscv64"}, {1, 2, {0, 40}, NULL}, /* big-endian ARM */
-		{2, 2, {0, 22}, NULL},				    /* s390x */
-		{2, 1, {8, 0}, NULL},				    /* mips64el */
+		{2, 2, {0, 22}, NULL},                              /* s390x */
+		{2, 1, {8, 0}, NULL},                               /* mips64el */
 	};
 	char text[64];
 
@@ -119,15 +119,15 @@ static void a_family_without_an_agent_is_named(void **state)
 	(void)state;
 	hosts_init(&hosts);
 	with_programs(&hosts);
-	free_script(&hosts, "bin/cat",
+	free_script(&hosts, "bin/head",
 		"#!/bin/sh\nprintf '\\177ELF\\1\\2\\1\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\2\\0\\10'; "
-		"head -c 100 /dev/zero\n");
+		"exec /usr/bin/head -c 100 /dev/zero\n");
 	fleet = hosts_start(&hosts, 0);
 	assert_says(fleet, "its CPU family is mips, and there is no orch-agent-mips");
 	fleet_free(fleet);
-	free_script(&hosts, "bin/cat",
+	free_script(&hosts, "bin/head",
 		"#!/bin/sh\nprintf '\\177ELF\\2\\2\\1\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\2\\0\\26'; "
-		"head -c 100 /dev/zero\n");
+		"exec /usr/bin/head -c 100 /dev/zero\n");
 	fleet = hosts_start(&hosts, 0);
 	assert_says(fleet, "ELF machine 22, 64-bit, big endian");
 	fleet_free(fleet);

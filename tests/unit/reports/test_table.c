@@ -218,7 +218,7 @@ static const struct {
 		 .rounds_needed = 23},
 		"inconclusive: what limits the path is not settled; the slowest segment "
 		"seen is wlan (24.2 Mbit/s). "
-		"To settle it: orch run TOPOLOGY --trials 23"},
+		"This should settle it: orch run TOPOLOGY --trials 23"},
 	{{.kind = VERDICT_INCONCLUSIVE, .confidence = (double)NAN, .rounds_needed = -1},
 		"More rounds will not settle it at this margin"},
 };

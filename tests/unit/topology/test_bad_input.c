@@ -173,7 +173,7 @@ static const struct mistake ssh_mistakes[] = {
 };
 
 #define LINK(text) HEAD HOSTS "links:\n- {" text "}\n"
-#define GOOD_A	   "name: wan, a: \"pc1:eth0\""
+#define GOOD_A     "name: wan, a: \"pc1:eth0\""
 
 static const struct mistake link_mistakes[] = {
 	{HEAD HOSTS "links: {}\n", "home.yaml:4:8",
@@ -316,6 +316,8 @@ static const struct mistake test_mistakes[] = {
 		"duration must be 100ms to 1h, not 61min"},
 	{TEST("tcp: {duration: 1s, omit: 1s}"), "home.yaml:8:3",
 		"test \"tcp\" omits its first 1s, which leaves nothing of 1s"},
+	{TEST("tcp: {duration: 1s, omit: 951ms}"), "home.yaml:8:3",
+		"test \"tcp\" omits its first 951ms, which leaves less than 50 ms of 1s"},
 	{TEST("tcp: {duration: 1s, interval: 2s}"), "home.yaml:8:3",
 		"test \"tcp\" has an interval of 2s, longer than its 1s"},
 	{TEST("tcp: {duration: 1min, interval: 10ms}"), "home.yaml:8:3",
@@ -333,8 +335,9 @@ static const struct mistake test_mistakes[] = {
 	{TEST("tcp: {streams: 0}"), "home.yaml:8:18", "streams must be 1 to 64, not 0"},
 	{TEST("tcp: {streams: 65}"), "home.yaml:8:18", "streams must be 1 to 64, not 65"},
 	{TEST("tcp: {dscp: 64}"), "home.yaml:8:15", "dscp must be 0 to 63, not 64"},
-	{TEST("tcp: {mss: 87}"), "home.yaml:8:14", "mss must be 88 to 65495, not 87"},
-	{TEST("tcp: {block: 65MiB}"), "home.yaml:8:16", "block must be 1B to 16MiB, not 65MiB"},
+	{TEST("tcp: {mss: 87}"), "home.yaml:8:14", "mss must be 88 to 32767, not 87"},
+	{TEST("tcp: {mss: 32768}"), "home.yaml:8:14", "mss must be 88 to 32767, not 32768"},
+	{TEST("tcp: {block: 17MiB}"), "home.yaml:8:16", "block must be 1B to 16MiB, not 17MiB"},
 	{TEST("tcp: {window: 64kb}"), "home.yaml:8:17",
 		"window: unknown unit \"kb\" in \"64kb\"; a size takes one of GiB, MiB, KiB, B; "
 		"did "

@@ -1,4 +1,4 @@
-/* Milliseconds on CLOCK_MONOTONIC, and waiting until one of them. */
+/* Milliseconds on CLOCK_MONOTONIC, and waiting until one of them with poll(2). */
 #ifndef DEADLINE_H
 #define DEADLINE_H
 

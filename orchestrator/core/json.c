@@ -1,10 +1,11 @@
-/* What cJSON leaves open: exact numbers, counters as strings, depth. */
+#include "json.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "parts.h"
+#include <cjson/cJSON.h>
 
 #define NUMBER_MAX 1e18
 
@@ -40,9 +41,20 @@ bool json_set(struct cJSON *object, const char *key, struct cJSON *item)
 	return done;
 }
 
-struct cJSON *json_number_or_null(double value)
+void json_add_number(struct cJSON *object, const char *key, double value)
 {
-	return isfinite(value) ? cJSON_CreateNumber(value) : cJSON_CreateNull();
+	if (isfinite(value))
+		cJSON_AddNumberToObject(object, key, value);
+	else
+		cJSON_AddNullToObject(object, key);
+}
+
+void json_add_text(struct cJSON *object, const char *key, const char *text)
+{
+	if (text && text[0])
+		cJSON_AddStringToObject(object, key, text);
+	else
+		cJSON_AddNullToObject(object, key);
 }
 
 /* The shortest text that reads back as value. */
