@@ -71,13 +71,14 @@ def take_down(state, record):
     machine.end(state)
     for space in record["namespaces"]:
         network.remove(space)
-    state.remove()
+    state.clear()
 
 
 def reclaim(state):
     """Takes down what a killed command or owner left; refuses what is in use."""
     record = state.read()
     if record is None:
+        state.refuse_strangers()
         return
     if record["complete"] and machine.pids(state) and not states.owner_is_gone(record):
         owner = record["owner"]
@@ -86,7 +87,7 @@ def reclaim(state):
     take_down(state, record)
 
 
-def refuse_strangers(state):
+def refuse_namespaces(state):
     for space in network.space_names(state.label):
         if network.exists(space):
             raise Failure(f"namespace {space} is there, and {state.folder} does not know it: "
@@ -100,7 +101,7 @@ def boot(state, parts, arguments, rc_local):
     try:
         for cable in network.CABLES:
             taps.append(network.make(state.label, cable))
-        process = machine.start(state, parts, taps)
+        process = machine.start(state, parts, taps, arguments.offloads == "on")
     finally:
         for tap in taps:
             os.close(tap)
@@ -114,9 +115,12 @@ def up(state, arguments):
     owner = states.owner_of(arguments.owner) if arguments.owner else None
     parts, _ = kernel.fetch()
     with state.locked(make=True):
-        reclaim(state)
-        state.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        refuse_strangers(state)
+        try:
+            reclaim(state)
+            refuse_namespaces(state)
+        except Failure:
+            state.remove_folder()
+            raise
         record = {"namespaces": network.space_names(state.label), "owner": owner,
                   "firmware": arguments.firmware}
         state.write(complete=False, **record)
@@ -124,6 +128,7 @@ def up(state, arguments):
             booted = boot(state, parts, arguments, rc_local)
         except BaseException:
             take_down(state, record)
+            state.remove_folder()
             raise
         state.write(complete=True, **record)
     print(f"{state.label}: up in {time.monotonic() - began:.1f} s, {booted:.1f} s of it booting\n"
@@ -136,6 +141,7 @@ def down(state, _):
         record = state.read() if there else None
         if record is not None:
             take_down(state, record)
+            state.remove_folder()
     return 0
 
 
@@ -207,6 +213,8 @@ def parse(words):
         if name == "up":
             one.add_argument("--firmware", type=firmware, default="orch-vm 1",
                              help="what the router says its firmware is")
+            one.add_argument("--offloads", choices=["on", "off"], default="on",
+                             help="segmentation and checksums by its ports; default on")
             one.add_argument("--rc", type=argparse.FileType(), metavar="FILE",
                              help="shell commands that end its boot (tc, nft, sysctl, ...)")
             one.add_argument("--owner", type=int, metavar="PID",
@@ -234,7 +242,7 @@ def main(words):
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, interrupt)
     try:
-        if os.geteuid() != 0:
+        if os.geteuid() != 0 and arguments.function is not fetch:
             raise Failure("root is needed for namespaces and taps: run with sudo")
         return arguments.function(states.State(arguments.name, arguments.state), arguments)
     except Failure as failure:

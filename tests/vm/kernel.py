@@ -26,9 +26,10 @@ MODULES = (
     # libcrc32c asks the crypto layer for its crc32c by an alias, which no dependency shows
     "nf_tables", "libcrc32c", "crc32c_generic", "crc32c_intel",
     "nft_ct", "nft_limit", "nft_quota", "nft_nat", "nft_masq", "nft_redir", "nft_chain_nat",
-    "nft_reject_inet", "nft_log", "nft_flow_offload", "nf_flow_table", "nf_flow_table_inet",
+    "nft_reject_inet", "nft_log", "nf_log_syslog", "nft_flow_offload", "nf_flow_table", "nf_flow_table_inet",
     "bridge", "veth", "tcp_bbr",
 )
+LAYOUT = "2"  # of a folder of parts; another one makes them anew
 # Offsets of the x86 boot protocol's setup header (Documentation/arch/x86/boot.rst).
 SETUP_SECTORS, PAYLOAD_OFFSET = 0x1F1, 0x248
 COMMAND_SECONDS = 300
@@ -132,7 +133,7 @@ def write_parts(package, folder):
         run("busybox", "depmod", "-b", whole, base.name)
         kept = folder / "modules/lib/modules" / base.name
         kept.mkdir(parents=True)
-        for file in closure(base, MODULES):
+        for file in closure(base, MODULES) + ["modules.builtin"]:
             (kept / file).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(base / file, kept / file)
         packed = pathlib.Path(whole, "boot", f"vmlinuz-{base.name}").read_bytes()
@@ -142,7 +143,7 @@ def write_parts(package, folder):
 
 
 def parts_name(package):
-    recipe = package.name + " " + " ".join(MODULES)
+    recipe = " ".join((package.name, LAYOUT, *MODULES))
     return hashlib.sha256(recipe.encode()).hexdigest()[:16]
 
 

@@ -1,5 +1,6 @@
 """Finding and ending processes that an earlier command started."""
 import os
+import pathlib
 import select
 import signal
 import time
@@ -23,7 +24,7 @@ def with_arguments(*wanted):
     found = []
     for name in os.listdir("/proc"):
         try:
-            if name.isdigit() and needle in open(f"/proc/{name}/cmdline", "rb").read():
+            if name.isdigit() and needle in pathlib.Path("/proc", name, "cmdline").read_bytes():
                 found.append(int(name))
         except OSError:
             continue

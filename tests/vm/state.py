@@ -13,8 +13,10 @@ from failure import Failure
 from processes import start_time
 
 DEFAULT_PARENT = pathlib.Path("/run/orch-vm")
-FILES = ("state.json", "state.json.new", "qemu.pid", "initramfs", "console.log", "qemu.log", "key",
-         "key.pub", "host_key", "known_hosts", "topology.yaml")
+# In the order of their removal: as long as anything is there, the record is, too.
+FILES = ("qemu.pid", "initramfs", "console.log", "qemu.log", "key", "key.pub", "host_key",
+         "known_hosts", "topology.yaml", "state.json.new", "state.json")
+KEYS = {"namespaces", "owner", "firmware", "complete"}
 
 
 class State:
@@ -34,11 +36,14 @@ class State:
     def read(self):
         """What was recorded; None when nothing is there."""
         try:
-            return json.loads(self.file.read_text())
+            record = json.loads(self.file.read_text())
         except FileNotFoundError:
             return None
         except ValueError:
-            raise Failure(f"{self.file}: not a state file; remove it by hand") from None
+            record = None
+        if not isinstance(record, dict) or set(record) != KEYS:
+            raise Failure(f"{self.file}: not a state file; remove it by hand")
+        return record
 
     def write(self, **record):
         fresh = self.folder / "state.json.new"
@@ -68,10 +73,19 @@ class State:
             finally:
                 os.close(descriptor)
 
-    def remove(self):
-        """Only files of ours: the folder may have been named by hand."""
+    def refuse_strangers(self):
+        """The folder may have been named by hand: nobody's files are overwritten or removed."""
+        found = set(os.listdir(self.folder)) - {"state.json.new"}
+        if found:
+            raise Failure(f"{self.folder}: holds {sorted(found)[0]}, which is not ours; "
+                          "--state needs a new or an empty folder")
+
+    def clear(self):
         for name in FILES:
             (self.folder / name).unlink(missing_ok=True)
+
+    def remove_folder(self):
+        """When it is empty, which it is not while something is up or somebody's files are in it."""
         with contextlib.suppress(OSError):
             self.folder.rmdir()
         if self.folder.parent == DEFAULT_PARENT:
