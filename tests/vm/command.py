@@ -55,12 +55,12 @@ def make_keys(state):
         f"{network.CABLES[0].router()} {' '.join(public.split()[:2])}\n")
 
 
-def write_files(state, parts, firmware, rc_local):
+def write_files(state, parts, arguments, rc_local):
     make_keys(state)
     addresses = {cable.port: cable.at(1) for cable in network.CABLES}
     state.image.write_bytes(image.build(
-        parts, addresses, firmware, (state.folder / "key.pub").read_text(),
-        state.host_key.read_bytes(), rc_local))
+        parts, addresses, arguments.firmware, (state.folder / "key.pub").read_text(),
+        state.host_key.read_bytes(), rc_local, arguments.program))
     state.topology.write_text(TOPOLOGY.format(
         label=state.label, state=state, address=network.CABLES[0].router(),
         pc1=network.space_name(state.label, "pc1"), pc2=network.space_name(state.label, "pc2"),
@@ -96,7 +96,7 @@ def refuse_namespaces(state):
 
 def boot(state, parts, arguments, rc_local):
     """Seconds until its SSH server answered."""
-    write_files(state, parts, arguments.firmware, rc_local)
+    write_files(state, parts, arguments, rc_local)
     taps = []
     try:
         for cable in network.CABLES:
@@ -200,27 +200,41 @@ def seconds(text):
     return value
 
 
+def program(text):
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._+-]*", text):
+        raise argparse.ArgumentTypeError(f"'{text}' is not the name of a program")
+    return text
+
+
+def add_up_options(parser):
+    parser.add_argument("--firmware", type=firmware, default="orch-vm 1",
+                        help="what the router says its firmware is")
+    parser.add_argument("--rc", type=argparse.FileType(), metavar="FILE",
+                        help="shell commands that end its boot (/sbin/tc, nft, sysctl, ...)")
+    parser.add_argument("--program", type=program, action="append", default=[], metavar="NAME",
+                        help="a program of this machine that the router has as well; repeatable")
+    parser.add_argument("--offloads", choices=["on", "off"], default="on",
+                        help="segmentation and checksums by its ports; default on")
+    parser.add_argument("--owner", type=int, metavar="PID",
+                        help="left over, for the next 'vm up', once this process has ended")
+    parser.add_argument("--boot-seconds", type=seconds, default=120, metavar="S",
+                        help="how long to wait for its SSH server; default 120")
+
+
 def parse(words):
     parser = argparse.ArgumentParser(prog="vm", description=__doc__)
     parser.set_defaults(host=None)
-    commands = parser.add_subparsers(dest="verb", required=True, metavar="up|down|status|exec|fetch")
+    commands = parser.add_subparsers(dest="verb", required=True,
+                                     metavar="up|down|status|exec|fetch")
     for name, function in (("up", up), ("down", down), ("status", status), ("exec", execute),
                            ("fetch", fetch)):
         one = commands.add_parser(name)
         one.set_defaults(function=function)
-        one.add_argument("--name", type=label, default="vm", help="namespaces are orch-NAME-pc1 ...")
+        one.add_argument("--name", type=label, default="vm",
+                         help="its namespaces are orch-NAME-pc1 and orch-NAME-pc2")
         one.add_argument("--state", metavar="DIR", help="default /run/orch-vm/NAME")
         if name == "up":
-            one.add_argument("--firmware", type=firmware, default="orch-vm 1",
-                             help="what the router says its firmware is")
-            one.add_argument("--offloads", choices=["on", "off"], default="on",
-                             help="segmentation and checksums by its ports; default on")
-            one.add_argument("--rc", type=argparse.FileType(), metavar="FILE",
-                             help="shell commands that end its boot (tc, nft, sysctl, ...)")
-            one.add_argument("--owner", type=int, metavar="PID",
-                             help="left over, for the next 'vm up', once this process has ended")
-            one.add_argument("--boot-seconds", type=seconds, default=120, metavar="S",
-                             help="how long to wait for its SSH server; default 120")
+            add_up_options(one)
         if name == "exec":
             one.add_argument("host", choices=["pc1", "router", "pc2"])
             one.add_argument("command", nargs=argparse.REMAINDER)

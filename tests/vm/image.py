@@ -88,32 +88,38 @@ def find_program(name):
     return found
 
 
-def libraries(program):
-    """Path in the archive -> file, of the libraries that a program loads, the loader included."""
-    found = re.findall(r"(?:=> )?(/\S+) \(0x", run("ldd", program))
-    return {path.lstrip("/"): path for path in found}
-
-
-def add_programs(archive):
-    busybox = find_program("busybox")
-    if "not a dynamic executable" not in ldd_words(busybox):
-        raise Failure("busybox is not the static one: install busybox-static")
-    archive.copy("bin/busybox", busybox, 0o755)
-    for name, path in PROGRAMS.items():
-        program = find_program(name)
-        archive.copy(path, program, 0o755)
-        for library, source in libraries(program).items():
-            archive.copy(library, source, 0o755)
-    for path in run(busybox, "--list-full").split():
-        archive.link(path, "/bin/busybox")
-    archive.link("init", "/bin/busybox")
-
-
 def ldd_words(program):
     try:
         return run("ldd", program)
     except Failure as failure:  # what ldd does for a static program
         return str(failure)
+
+
+def libraries(program):
+    """Path in the archive -> file, of the libraries that a program loads, the loader included."""
+    found = re.findall(r"(?:=> )?(/\S+) \(0x", ldd_words(program))
+    return {path.lstrip("/"): path for path in found}
+
+
+def add_program(archive, name, path):
+    program = find_program(name)
+    archive.copy(path, program, 0o755)
+    for library, source in libraries(program).items():
+        archive.copy(library, source, 0o755)
+
+
+def add_programs(archive, more):
+    busybox = find_program("busybox")
+    if "not a dynamic executable" not in ldd_words(busybox):
+        raise Failure("busybox is not the static one: install busybox-static")
+    archive.copy("bin/busybox", busybox, 0o755)
+    for name, path in PROGRAMS.items():
+        add_program(archive, name, path)
+    for name in more:
+        add_program(archive, name, f"usr/bin/{name}")
+    for path in run(busybox, "--list-full").split():
+        archive.link(path, "/bin/busybox")
+    archive.link("init", "/bin/busybox")
 
 
 def add_accounts(archive, authorized):
@@ -142,14 +148,15 @@ def set_addresses(addresses):
     return "\n".join(lines)
 
 
-def build(kernel, addresses, firmware, authorized, host_key, rc_local=None):
+def build(kernel, addresses, firmware, authorized, host_key, rc_local=None, programs=()):
     """The archive's bytes. addresses: {interface: [address/prefix]}; host_key: dropbear's file;
-    rc_local: shell commands that end the boot, what makes one build differ from another."""
+    rc_local: shell commands that end the boot, what makes one build differ from another;
+    programs: names of programs of this machine that the router has as well."""
     archive = Archive()
     for folder in ("dev", "proc", "sys", "run", "var/run", "var/tmp", "var/log"):
         archive.folder(folder)
     archive.folder("tmp", 0o1777)
-    add_programs(archive)
+    add_programs(archive, programs)
     add_modules(archive, kernel)
     add_accounts(archive, authorized)
     archive.text("etc/rc", RC.format(addresses=set_addresses(addresses)), 0o755)

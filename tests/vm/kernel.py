@@ -26,7 +26,8 @@ MODULES = (
     # libcrc32c asks the crypto layer for its crc32c by an alias, which no dependency shows
     "nf_tables", "libcrc32c", "crc32c_generic", "crc32c_intel",
     "nft_ct", "nft_limit", "nft_quota", "nft_nat", "nft_masq", "nft_redir", "nft_chain_nat",
-    "nft_reject_inet", "nft_log", "nf_log_syslog", "nft_flow_offload", "nf_flow_table", "nf_flow_table_inet",
+    "nft_reject_inet", "nft_log", "nf_log_syslog",
+    "nft_flow_offload", "nf_flow_table", "nf_flow_table_inet",
     "bridge", "veth", "tcp_bbr",
 )
 LAYOUT = "2"  # of a folder of parts; another one makes them anew
@@ -128,7 +129,10 @@ def closure(base, wanted):
 def write_parts(package, folder):
     """Unpacks the package and keeps the parts that are used."""
     with tempfile.TemporaryDirectory(prefix="unpack-", dir=folder.parent) as whole:
-        run("dpkg-deb", "--extract", str(package), whole)
+        try:
+            run("dpkg-deb", "--extract", str(package), whole)
+        except Failure as failure:
+            raise Failure(f"{failure}\nRemove {package} to download it anew.") from None
         base = next(pathlib.Path(whole, "lib/modules").iterdir())
         run("busybox", "depmod", "-b", whole, base.name)
         kept = folder / "modules/lib/modules" / base.name

@@ -10,10 +10,13 @@ from image import SSH_PORT, find_program
 from processes import end_processes, with_arguments
 
 MEMORY_MB = 192
+CPU = "qemu64,+rdrand"  # a source of randomness: dropbear waits seconds for any other
+# panic=-1 and -no-reboot: a kernel that cannot go on ends qemu, which is seen at once
+KERNEL_WORDS = "console=ttyS0 quiet loglevel=4 panic=-1 mitigations=off rdinit=/init"
 ATTEMPT_SECONDS = 0.25  # a guest that is not there yet answers nothing at all
 CONSOLE_LINES = 15
-# Without them every frame of 1514 bytes costs the emulated CPU its share, as on a router whose ports
-# segment nothing; with them TCP crosses in pieces of up to 64 kB.
+# Without them every frame of 1514 bytes costs the emulated CPU its share, as on a router whose
+# ports segment nothing; with them TCP crosses in pieces of up to 64 kB.
 OFFLOADS = ("csum", "gso", "guest_csum", "guest_tso4", "guest_tso6", "guest_ecn", "guest_ufo",
             "host_tso4", "host_tso6", "host_ecn", "host_ufo", "mrg_rxbuf")
 BANNER = b"SSH-2.0-dropbear"
@@ -22,13 +25,10 @@ BANNER = b"SSH-2.0-dropbear"
 def command(state, kernel, taps, offloads):
     """Always TCG: the emulated CPU is the slow one that is wanted, and guests have been seen to
     hang with a /dev/kvm that is there but not whole."""
-    words = ["console=ttyS0", "quiet", "loglevel=4", "panic=-1",
-             "mitigations=off", "rdinit=/init"]
-    argv = [find_program("qemu-system-x86_64"), "-machine", "q35", "-accel", "tcg", "-smp", "1",
-            "-m", str(MEMORY_MB), "-nodefaults", "-no-user-config", "-display", "none",
+    argv = [find_program("qemu-system-x86_64"), "-machine", "q35", "-accel", "tcg", "-cpu", CPU,
+            "-smp", "1", "-m", str(MEMORY_MB), "-nodefaults", "-no-user-config", "-display", "none",
             "-no-reboot", "-serial", f"file:{state.console}", "-kernel", str(kernel.image),
-            "-initrd", str(state.image), "-append", " ".join(words),
-            "-pidfile", str(state.pidfile)]
+            "-initrd", str(state.image), "-append", KERNEL_WORDS, "-pidfile", str(state.pidfile)]
     switches = "" if offloads else "".join(f",{name}=off" for name in OFFLOADS)
     for number, (cable, tap) in enumerate(zip(network.CABLES, taps)):
         # no option ROM: nothing boots from the network
@@ -40,9 +40,9 @@ def command(state, kernel, taps, offloads):
 
 def start(state, kernel, taps, offloads):
     with open(state.log, "wb") as log:
-        return subprocess.Popen(command(state, kernel, taps, offloads), stdin=subprocess.DEVNULL, stdout=log,
-                                stderr=log, pass_fds=taps, start_new_session=True,
-                                cwd=state.folder)
+        return subprocess.Popen(command(state, kernel, taps, offloads), cwd=state.folder,
+                                stdin=subprocess.DEVNULL, stdout=log, stderr=log, pass_fds=taps,
+                                start_new_session=True)
 
 
 def pids(state):

@@ -63,6 +63,13 @@ def on(host, *words):
     return done.stdout
 
 
+def offloads():
+    """Whether its first port takes and gives large TCP segments (VIRTIO_NET_F_GUEST_TSO4 and
+    VIRTIO_NET_F_HOST_TSO4, bits 7 and 11 of the features agreed upon)."""
+    features = on("router", "cat", "/sys/class/net/eth0/device/features")
+    return features[7] + features[11]
+
+
 def surroundings():
     """Everything that could show that an emulated router was there."""
     taps = pathlib.Path("/sys/class/net").glob("*/tun_flags")
@@ -139,7 +146,7 @@ class Home(unittest.TestCase):
         self.assertGreater(statistics.median(core["system"] for core in ends), 0.02)
 
     def test_figures(self):
-        """What ends on the router beside what it forwards; the bench judges, this only shows."""
+        # What ends on the router beside what it forwards; the bench judges, this only shows.
         def median(towards):
             rates = [trial["throughput_bps"] for trial in self.run_file.data["trials"]
                      if towards(trial)]
@@ -192,6 +199,9 @@ class Home(unittest.TestCase):
         self.assertGreater(trial["min_rtt_us"], 30e3)
         self.assertLess(trial["min_rtt_us"], 100e3)
 
+    def test_offloads_are_on(self):
+        self.assertEqual(offloads(), "11")
+
     def test_second_up_is_refused(self):
         done = vm("up", "--name", LABEL)
         self.assertEqual(done.returncode, 4)
@@ -224,11 +234,14 @@ class Life(unittest.TestCase):
             self.addCleanup(owner.wait)
             self.addCleanup(owner.kill)
             done = vm("up", "--name", LABEL, "--firmware", "orch-vm (B) 7.2", "--rc", rc.name,
-                      "--owner", str(owner.pid))
+                      "--owner", str(owner.pid), "--program", "getconf", "--offloads", "off")
         self.assertEqual(done.returncode, 0, done.stderr)
+        print(done.stdout.splitlines()[0], file=sys.stderr)
         self.assertIsNone(processes.start_time(first))
         self.assertIn('PRETTY_NAME="orch-vm (B) 7.2"', on("router", "cat", "/etc/os-release"))
         self.assertEqual(on("router", "cat", "/etc/build"), "slower\n")
+        self.assertEqual(on("router", "getconf", "PAGESIZE"), "4096\n")
+        self.assertEqual(offloads(), "00")
         self.assertIn("netem", on("router", "/sbin/tc", "qdisc", "show", "dev", "eth1"))
         self.assertEqual(vm("status", "--name", LABEL).returncode, 0)
         owner.kill()
@@ -248,6 +261,12 @@ class Life(unittest.TestCase):
         done = vm("up", "--name", LABEL, "--boot-seconds", "0.3")
         self.assertEqual(done.returncode, 4)
         self.assertIn("did not answer within 0.3 s", done.stderr)
+        self.assertEqual(surroundings(), self.before)
+
+    def test_program_that_is_missing(self):
+        done = vm("up", "--name", LABEL, "--program", "no-such-program")
+        self.assertEqual(done.returncode, 4)
+        self.assertIn("'no-such-program' is missing", done.stderr)
         self.assertEqual(surroundings(), self.before)
 
     def test_interrupted_up_cleans_up(self):
@@ -278,7 +297,8 @@ class BadInput(unittest.TestCase):
         for words in (["up", "--firmware", 'a"b'], ["up", "--name", "a/b"], ["up", "--name", ""],
                       ["up", "--boot-seconds", "0"], ["up", "--boot-seconds", "soon"], ["exec"],
                       ["exec", "pc3", "true"], ["exec", "router"], ["sideways"], [],
-                      ["up", "--rc", "/nowhere"], ["up", "--owner", "me"]):
+                      ["up", "--rc", "/nowhere"], ["up", "--owner", "me"],
+                      ["up", "--program", "../sh"], ["up", "--offloads", "half"]):
             with self.subTest(words=words), contextlib.redirect_stderr(io.StringIO()) as said:
                 with self.assertRaises(SystemExit) as ended:
                     command.parse(words)
@@ -359,12 +379,14 @@ class Cache(unittest.TestCase):
         done = vm("fetch", env=dict(self.environment, ORCH_VM_CACHE=str(cache)))
         self.assertEqual(done.returncode, 4)
         self.assertIn("dpkg-deb", done.stderr)
+        self.assertIn(f"Remove {cache}/linux-image-0_0_amd64.deb", done.stderr)
 
     def test_modules_come_with_what_they_need(self):
         parts, _ = kernel.fetch()
         base = next((parts.modules / "lib/modules").iterdir())
         names = {kernel.module_name(file) for file in kernel.closure(base, ["nft_masq"])}
-        self.assertLessEqual({"nft_masq", "nf_tables", "nf_nat", "nf_conntrack", "libcrc32c"}, names)
+        self.assertLessEqual({"nft_masq", "nf_tables", "nf_nat", "nf_conntrack", "libcrc32c"},
+                             names)
         with self.assertRaisesRegex(Failure, "no module no_such"):
             kernel.closure(base, ["nft_masq", "no_such"])
 
