@@ -59,7 +59,7 @@ SUITES = (
     ("lab", 600, lab("build")),
     # Once is enough there: the sanitizers look for faults, not for the spread of verdicts.
     ("lab-asan", 600, lab("build-asan", ORCH_TRUTH_TIMES="1")),
-    ("vm", 300, vm),
+    ("vm", 420, vm),
 )
 LONG_SUITES = (
     ("lab-long", 3600, lab_long),

@@ -141,6 +141,8 @@ def down(state, _):
         record = state.read() if there else None
         if record is not None:
             take_down(state, record)
+        if there:
+            state.forget_beginning()
             state.remove_folder()
     return 0
 

@@ -80,6 +80,10 @@ class State:
             raise Failure(f"{self.folder}: holds {sorted(found)[0]}, which is not ours; "
                           "--state needs a new or an empty folder")
 
+    def forget_beginning(self):
+        """A record that was never put in place, by a command killed while it wrote it."""
+        (self.folder / "state.json.new").unlink(missing_ok=True)
+
     def clear(self):
         for name in FILES:
             (self.folder / name).unlink(missing_ok=True)

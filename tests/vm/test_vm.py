@@ -63,10 +63,9 @@ def on(host, *words):
     return done.stdout
 
 
-def offloads():
-    """Whether its first port takes and gives large TCP segments (VIRTIO_NET_F_GUEST_TSO4 and
+def offloads(features):
+    """Whether a port takes and gives large TCP segments (VIRTIO_NET_F_GUEST_TSO4 and
     VIRTIO_NET_F_HOST_TSO4, bits 7 and 11 of the features agreed upon)."""
-    features = on("router", "cat", "/sys/class/net/eth0/device/features")
     return features[7] + features[11]
 
 
@@ -200,7 +199,7 @@ class Home(unittest.TestCase):
         self.assertLess(trial["min_rtt_us"], 100e3)
 
     def test_offloads_are_on(self):
-        self.assertEqual(offloads(), "11")
+        self.assertEqual(offloads(on("router", "cat", "/sys/class/net/eth0/device/features")), "11")
 
     def test_second_up_is_refused(self):
         done = vm("up", "--name", LABEL)
@@ -215,17 +214,18 @@ class Life(unittest.TestCase):
         self.before = surroundings()
         self.addCleanup(vm, "down", "--name", LABEL)
 
-    def kill_half_way(self):
+    def kill_when(self, reached):
+        """Starts an `up` and kills it as soon as reached(surroundings) is true."""
         builder = subprocess.Popen([VM, "up", "--name", LABEL], stdout=subprocess.DEVNULL)
-        wait_for(lambda: surroundings()["machines"], 60, "qemu runs")
+        wait_for(lambda: reached(surroundings()), 60, "what the up is killed at")
         builder.kill()
         self.assertEqual(builder.wait(), -signal.SIGKILL)
+
+    def test_killed_up_is_reclaimed(self):
+        self.kill_when(lambda now: now["machines"])
         done = vm("status", "--name", LABEL)
         self.assertEqual(done.returncode, 1)
         self.assertIn("left over", done.stdout)
-
-    def test_killed_up_is_reclaimed(self):
-        self.kill_half_way()
         first, = surroundings()["machines"]
         with tempfile.NamedTemporaryFile("w", suffix=".rc") as rc:
             rc.write("echo slower >/etc/build\n/sbin/tc qdisc add dev eth1 root netem delay 5ms\n")
@@ -238,11 +238,11 @@ class Life(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         print(done.stdout.splitlines()[0], file=sys.stderr)
         self.assertIsNone(processes.start_time(first))
-        self.assertIn('PRETTY_NAME="orch-vm (B) 7.2"', on("router", "cat", "/etc/os-release"))
-        self.assertEqual(on("router", "cat", "/etc/build"), "slower\n")
-        self.assertEqual(on("router", "getconf", "PAGESIZE"), "4096\n")
-        self.assertEqual(offloads(), "00")
-        self.assertIn("netem", on("router", "/sbin/tc", "qdisc", "show", "dev", "eth1"))
+        shown = on("router", "sh", "-ec", "cat /etc/os-release /etc/build; getconf PAGESIZE; "
+                   "/sbin/tc qdisc show dev eth1; cat /sys/class/net/eth0/device/features")
+        for part in ('PRETTY_NAME="orch-vm (B) 7.2"', "\nslower\n4096\n", "qdisc netem"):
+            self.assertIn(part, shown)
+        self.assertEqual(offloads(shown.splitlines()[-1]), "00")
         self.assertEqual(vm("status", "--name", LABEL).returncode, 0)
         owner.kill()
         owner.wait()
@@ -251,9 +251,14 @@ class Life(unittest.TestCase):
         self.assertEqual(surroundings(), self.before)
 
     def test_killed_up_is_taken_down(self):
-        self.kill_half_way()
-        self.assertEqual(vm("down", "--name", LABEL).returncode, 0)
-        self.assertEqual(surroundings(), self.before)
+        for number, reached in enumerate((lambda now: now["state"],
+                                          lambda now: now["namespaces"],
+                                          lambda now: len(now["namespaces"]) == 2,
+                                          lambda now: now["machines"])):
+            with self.subTest(stage=number):
+                self.kill_when(reached)
+                self.assertEqual(vm("down", "--name", LABEL).returncode, 0)
+                self.assertEqual(surroundings(), self.before)
         self.assertEqual(vm("down", "--name", LABEL).returncode, 0)  # once more is no error
         self.assertEqual(vm("status", "--name", LABEL).returncode, 1)
 
