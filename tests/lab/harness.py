@@ -51,11 +51,11 @@ def run_topology(path, *arguments, timeout=300):
         return Run(done.returncode, done.stdout, done.stderr, file)
 
 
-def start_run(path, *arguments):
+def start_run(path, *arguments, env=None):
     """A run in the background, in a session of its own; end it by its pid."""
     return subprocess.Popen([ORCH, "run", path, *arguments], stdin=subprocess.DEVNULL,
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                            start_new_session=True)
+                            env={**os.environ, **(env or {})}, start_new_session=True)
 
 
 def wait_for(condition, seconds, what):
