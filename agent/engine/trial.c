@@ -1,4 +1,4 @@
-/* `listen` and `connect`: one native TCP trial as a job. */
+/* One native TCP trial as a job. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +8,7 @@
 #include "meter.h"
 #include "rendezvous.h"
 #include "streams.h"
+#include "tests.h"
 #include "trial_options.h"
 #include "trial_report.h"
 #include "trial_socket.h"
@@ -349,7 +350,7 @@ static const struct job_kind trial_kind = {
 	.exclusive = true,
 };
 
-static void begin_trial(struct agent *agent, const struct wire_record *request, bool listens)
+void trial_begin(struct agent *agent, const struct wire_record *request, bool listens)
 {
 	struct trial_options options;
 	const char *what = trial_options_read(request, listens, &options);
@@ -384,14 +385,4 @@ static void begin_trial(struct agent *agent, const struct wire_record *request, 
 		return;
 	wire_writer_number(agent_begin(agent, request->id, "listening"), "port", port);
 	agent_end(agent);
-}
-
-void request_listen(struct agent *agent, const struct wire_record *request)
-{
-	begin_trial(agent, request, true);
-}
-
-void request_connect(struct agent *agent, const struct wire_record *request)
-{
-	begin_trial(agent, request, false);
 }

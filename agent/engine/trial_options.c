@@ -153,10 +153,6 @@ const char *trial_options_read(
 	const struct wire_record *request, bool listens, struct trial_options *ret)
 {
 	struct trial_options options = {.listens = listens};
-	const char *test = wire_record_text(request, "test");
-
-	if (!test || strcmp(test, "tcp") != 0)
-		return "test= must be tcp";
 	const char *wrong = read_numbers(request, &options);
 
 	if (!wrong)

@@ -38,9 +38,10 @@ struct engine_answer {
 
 struct engine {
 	const char *name;
-	const char *listen_type;  /* request type for the listening end */
-	const char *ready_type;	  /* its record that says "connect now" */
-	const char *connect_type; /* request type for the connecting end */
+	enum topology_test_kind kind; /* a tool that does more has a row for each */
+	const char *listen_type;      /* request type for the listening end */
+	const char *ready_type;	      /* its record that says "connect now" */
+	const char *connect_type;     /* request type for the connecting end */
 	void (*listen)(const struct engine_trial *trial, struct wire_writer *writer);
 	void (*connect)(const struct engine_trial *trial, const struct wire_record *ready,
 		struct wire_writer *writer);
@@ -50,7 +51,7 @@ struct engine {
 		struct sample *ret, struct error *err);
 };
 
-/* The row of this name, or NULL. */
-const struct engine *engine_find(const char *name);
+/* The row of this name for this kind of test, or NULL. */
+const struct engine *engine_find(const char *name, enum topology_test_kind kind);
 
 #endif

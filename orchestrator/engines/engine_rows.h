@@ -4,6 +4,6 @@
 
 #include "engine.h"
 
-extern const struct engine engine_native;
+extern const struct engine engine_native_tcp;
 
 #endif

@@ -85,7 +85,7 @@ static int connect_once(struct fleet *fleet, struct attempt *attempt)
 		.connector = &attempt->connector->binding,
 		.setup_ms = SETTLE_SETUP_MS,
 	};
-	const struct engine *native = engine_find("native");
+	const struct engine *native = engine_find("native", TOPOLOGY_TCP);
 	struct trial_exchange exchange;
 	int result;
 

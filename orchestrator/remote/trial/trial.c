@@ -70,7 +70,7 @@ static int measure(
 	struct fleet *fleet, const struct trial *trial, struct sample *ret, struct error *err)
 {
 	const struct topology_test *test = &trial->plan->topology->tests[trial->series->test];
-	const struct engine *engine = engine_find(test->engine);
+	const struct engine *engine = engine_find(test->engine, test->kind);
 	struct roles roles = assign_roles(trial);
 	struct engine_trial request = {
 		.test = test,

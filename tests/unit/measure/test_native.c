@@ -25,7 +25,7 @@ static void write_and_parse(const struct engine_trial *trial, bool listen,
 {
 	static struct records ready;
 	const char *const lines[] = {"5 listening port=40123", NULL};
-	const struct engine *engine = engine_find("native");
+	const struct engine *engine = engine_find("native", TOPOLOGY_TCP);
 
 	records_parse(&ready, lines);
 	wire_writer_begin(writer, 7, listen ? engine->listen_type : engine->connect_type);
@@ -74,12 +74,12 @@ static int sample_from(const char *const *sender_lines, const char *const *recei
 
 	records_parse(&sender, sender_lines);
 	records_parse(&receiver, receiver_lines);
-	return engine_find("native")->sample(
-		&(struct engine_answer){
-			sender.pointers, sender.count - 1, sender.pointers[sender.count - 1]},
-		&(struct engine_answer){receiver.pointers, receiver.count - 1,
-			receiver.pointers[receiver.count - 1]},
-		sample, err);
+	return engine_find("native", TOPOLOGY_TCP)
+		->sample(&(struct engine_answer){sender.pointers, sender.count - 1,
+				 sender.pointers[sender.count - 1]},
+			&(struct engine_answer){receiver.pointers, receiver.count - 1,
+				receiver.pointers[receiver.count - 1]},
+			sample, err);
 }
 
 static void test_sample(void **state)

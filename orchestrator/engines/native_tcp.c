@@ -1,0 +1,176 @@
+/* The agents' own TCP test: docs/wire.md, "listen and connect". */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine_rows.h"
+#include "native.h"
+
+/* A probe is to connect whatever the options are: their failure is a trial's. */
+static void write_options(const struct engine_trial *trial, struct wire_writer *writer)
+{
+	const struct topology_test *test = trial->test;
+	const struct {
+		const char *key;
+		int64_t value;
+	} numbers[] = {
+		{"block", test->block},
+		{"window", test->window},
+		{"mss", test->mss},
+		{"pacing", test->pacing},
+	};
+
+	if (trial->duration_ms == 0)
+		return;
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		if (numbers[i].value > 0)
+			wire_writer_number(writer, numbers[i].key, numbers[i].value);
+	}
+	if (test->dscp >= 0)
+		wire_writer_number(writer, "dscp", test->dscp);
+	if (test->congestion)
+		wire_writer_text(writer, "congestion", test->congestion);
+}
+
+static void native_listen(const struct engine_trial *trial, struct wire_writer *writer)
+{
+	native_write_end(trial, true, "tcp", writer);
+	write_options(trial, writer);
+}
+
+static void native_connect(const struct engine_trial *trial, const struct wire_record *ready,
+	struct wire_writer *writer)
+{
+	native_write_end(trial, false, "tcp", writer);
+	write_options(trial, writer);
+	native_write_target(trial, ready, writer);
+}
+
+static void read_receiver_interval(const struct wire_record *record, struct sample_interval *ret)
+{
+	*ret = (struct sample_interval){
+		.start = sample_number(record, "start_us") / 1e6,
+		.end = sample_number(record, "end_us") / 1e6,
+		.omitted = sample_number(record, "omitted") > 0,
+		.bytes = sample_number(record, "bytes"),
+		.retransmits = NAN,
+		.rtt_us = NAN,
+		.min_rtt_us = NAN,
+		.cwnd = NAN,
+		.delivery_bps = NAN,
+	};
+}
+
+static void read_sender_interval(const struct wire_record *record, struct sample *sample)
+{
+	double index = sample_number(record, "index");
+	struct sample_interval *interval;
+
+	if (!(index >= 0) || index >= (double)sample->interval_count)
+		return;
+	interval = &sample->intervals[(size_t)index];
+	interval->retransmits = sample_number(record, "retransmits");
+	interval->rtt_us = sample_number(record, "rtt_us");
+	interval->min_rtt_us = sample_number(record, "min_rtt_us");
+	interval->cwnd = sample_number(record, "cwnd");
+	interval->delivery_bps = sample_number(record, "delivery_bps");
+}
+
+static int read_intervals(const struct engine_answer *sender, const struct engine_answer *receiver,
+	struct sample *sample, struct error *err)
+{
+	sample->intervals = calloc(receiver->count + 1, sizeof(*sample->intervals));
+	if (!sample->intervals)
+		return error_set(err, ERROR_SYSTEM, NULL, "out of memory");
+	for (size_t i = 0; i < receiver->count; i++) {
+		if (!strcmp(receiver->records[i]->type, "interval"))
+			read_receiver_interval(
+				receiver->records[i], &sample->intervals[sample->interval_count++]);
+	}
+	for (size_t i = 0; i < sender->count; i++) {
+		if (!strcmp(sender->records[i]->type, "interval"))
+			read_sender_interval(sender->records[i], sample);
+	}
+	return 0;
+}
+
+/* Which number of which end's final record goes where. */
+static void read_finals(
+	const struct wire_record *sent, const struct wire_record *received, struct sample *sample)
+{
+	const struct {
+		double *value;
+		const struct wire_record *record;
+		const char *key;
+	} rows[] = {
+		{&sample->bytes, received, "bytes"},
+		{&sample->total_received, received, "total_bytes"},
+		{&sample->total_sent, sent, "total_bytes"},
+		{&sample->elapsed_us, sent, "elapsed_us"},
+		{&sample->retransmits, sent, "retransmits"},
+		{&sample->rtt_us, sent, "rtt_us"},
+		{&sample->min_rtt_us, sent, "min_rtt_us"},
+		{&sample->busy_us, sent, "busy_us"},
+		{&sample->rwnd_limited_us, sent, "rwnd_limited_us"},
+		{&sample->sndbuf_limited_us, sent, "sndbuf_limited_us"},
+		{&sample->app_limited, sent, "app_limited"},
+		{&sample->reordering, sent, "reordering"},
+		{&sample->path_mtu, sent, "path_mtu"},
+		{&sample->sender_wait_us, sent, "wait_us"},
+		{&sample->sender_run_us, sent, "run_us"},
+		{&sample->receiver_wait_us, received, "wait_us"},
+		{&sample->receiver_run_us, received, "run_us"},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		*rows[i].value = sample_number(rows[i].record, rows[i].key);
+	sample->seconds = sample_number(received, "window_us") / 1e6;
+	native_read_text(sent, "method", sample->send_method, sizeof(sample->send_method));
+	native_read_text(
+		received, "method", sample->receive_method, sizeof(sample->receive_method));
+}
+
+static void read_connected(const struct engine_answer *sender, const struct engine_answer *receiver,
+	struct sample *sample)
+{
+	const struct wire_record *sent = native_find_record(sender, "connected");
+	const struct wire_record *received = native_find_record(receiver, "connected");
+
+	sample->mss = sample_number(sent, "mss");
+	sample->send_buffer = sample_number(sent, "send_buffer");
+	sample->receive_buffer = sample_number(received, "receive_buffer");
+	sample->device_bound = sample_number(sent, "device_bound") > 0 &&
+			       sample_number(received, "device_bound") > 0;
+	native_read_text(sent, "congestion", sample->congestion, sizeof(sample->congestion));
+}
+
+static int native_sample(const struct engine_answer *sender, const struct engine_answer *receiver,
+	struct sample *ret, struct error *err)
+{
+	struct sample sample;
+
+	sample_init(&sample);
+	read_finals(sender->final, receiver->final, &sample);
+	/* A path that moves nothing is a failure with a cause, never a sample of 0. */
+	if (!(sample.bytes > 0) || !(sample.seconds > 0))
+		return error_set(err, ERROR_TRIAL, NULL,
+			"the receiver counted no bytes in the measured window");
+	sample.throughput_bps = sample.bytes * 8 / sample.seconds;
+	read_connected(sender, receiver, &sample);
+	if (read_intervals(sender, receiver, &sample, err) < 0)
+		return -1;
+	*ret = sample;
+	return 0;
+}
+
+const struct engine engine_native_tcp = {
+	.name = "native",
+	.kind = TOPOLOGY_TCP,
+	.listen_type = "listen",
+	.ready_type = "listening",
+	.connect_type = "connect",
+	.listen = native_listen,
+	.connect = native_connect,
+	.sample = native_sample,
+};
