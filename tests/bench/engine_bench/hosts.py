@@ -20,8 +20,15 @@ class NamespaceHost:
     def start(self, argv, cpu=None, keep_input=False):
         """Starts a command, on one CPU when cpu is its number."""
         pinned = ["taskset", "-c", str(cpu)] if cpu is not None else []
-        niced = ["nice", "-n", str(self.nice)] if self.nice else []
-        return processes.Process([*self.entered, *niced, *pinned, *argv], keep_input)
+        return processes.Process([*self.entered, *self.niced(), *pinned, *argv], keep_input)
+
+    def niced(self):
+        """Where the kernel groups sessions, a process's own priority counts within its session
+        only: the group's must be set too."""
+        if not self.nice:
+            return []
+        group = f"echo {self.nice} 2>/dev/null >/proc/self/autogroup"
+        return ["sh", "-c", f'({group}) 2>/dev/null; exec nice -n {self.nice} "$@"', "sh"]
 
     def read_files(self, paths):
         """The texts of files one after the other; those that are not there are left out."""
