@@ -1,6 +1,7 @@
 """Where a command runs: in a network namespace of this machine, or on a machine of its own."""
 import itertools
 import os
+import re
 import shlex
 import shutil
 
@@ -13,8 +14,10 @@ class NamespaceHost:
     own_cpu = False
     nice = 0  # of all commands; below 0 where others load the machine
 
-    def __init__(self, namespace, address, name):
+    def __init__(self, namespace, address, name, sessions=()):
+        """sessions: of processes that work for this host besides the tools, as an emulator does."""
         self.namespace, self.address, self.name = namespace, address, name
+        self.sessions = set(sessions)
         self.entered = ["ip", "netns", "exec", namespace]
 
     def start(self, argv, cpu=None, keep_input=False):
@@ -49,46 +52,69 @@ class NamespaceHost:
 class ShellHost:
     """A machine that is reached by an argv that takes a shell command, as `ssh ... HOST` does.
 
-    It has CPUs of its own (own_cpu), no taskset, and tools only where somebody put them.
+    It has CPUs of its own (own_cpu) and no taskset. A tool that it lacks is brought there with its
+    libraries, if it runs programs of this machine's kind.
     """
 
     own_cpu = True
     numbers = itertools.count(1)
 
     def __init__(self, shell, address, name, folder="/tmp"):
-        self.shell, self.address, self.name, self.folder = shell, address, name, folder
-        self.running = {}
-        self.files = {}
+        self.shell, self.address, self.name = shell, address, name
+        self.sessions = set()
+        self.folder = f"{folder}/bench-{os.getpid()}"
+        self.running = {}  # process: file that holds its id there
+        self.brought = {}  # program: the argv that starts it there, or None
+
+    def say(self, command, seconds=10, text=None):
+        return processes.run([*self.shell, command], seconds, text)
 
     def start(self, argv, cpu=None, keep_input=False):
         # A client that is killed leaves its command running: that is ended by its own id.
-        note = f"{self.folder}/bench-{os.getpid()}-{next(self.numbers)}.pid"
-        command = f"echo $$ >{note}; exec {shlex.join(argv)}"
+        note = f"{self.folder}/{next(self.numbers)}.pid"
+        program = self.brought.get(argv[0]) or [argv[0]]
+        command = (f"mkdir -p {self.folder}; echo $$ >{note}; "
+                   f"exec {shlex.join([*program, *argv[1:]])}")
         process = processes.Process([*self.shell, command], keep_input)
         self.running[process] = note
         return process
 
     def read_files(self, paths):
-        return processes.run([*self.shell, f"cat {shlex.join(paths)} 2>/dev/null; true"])
+        return self.say(f"cat {shlex.join(paths)} 2>/dev/null; true")
 
     def has(self, program):
-        found = f"command -v {shlex.quote(program)} >/dev/null && echo yes; true"
-        return "yes" in processes.run([*self.shell, found])
+        if program not in self.brought:
+            there = self.say(f"command -v {shlex.quote(program)} || true").strip()
+            self.brought[program] = [program] if there else self.bring(program)
+        return self.brought[program] is not None
+
+    def bring(self, program):
+        """Copies a program and what it is linked with; None when that cannot work."""
+        path = shutil.which(program)
+        if not path or self.say("uname -m").strip() != os.uname().machine:
+            return None
+        try:
+            linked = re.findall(r"(/\S+) \(0x", processes.run(["ldd", path]))
+        except processes.Failure:
+            return None
+        loader = [file for file in linked if os.path.basename(file).startswith("ld-linux")]
+        there = {file: self.put(file) for file in [path, *linked]}
+        return [there[loader[0]], "--library-path", self.folder, there[path]] if loader else None
 
     def put(self, path):
-        if path not in self.files:
-            there = f"{self.folder}/bench-{os.getpid()}-{os.path.basename(path)}"
+        there = f"{self.folder}/{os.path.basename(path)}"
+        if path not in self.brought:
             with open(path, "rb") as file:
-                processes.run([*self.shell, f"cat >{there} && chmod 700 {there}"], 60,
-                              file.read())
-            self.files[path] = there
-        return self.files[path]
+                self.say(f"mkdir -p {self.folder} && cat >{there} && chmod 700 {there}", 60,
+                         file.read())
+            self.brought[path] = [there]
+        return there
 
     def end(self, process):
         note = self.running.pop(process, None)
         if note and process in processes.Process.alive:
             try:
-                processes.run([*self.shell, f"kill -9 $(cat {note}) 2>/dev/null; rm -f {note}"])
+                self.say(f"kill -9 $(cat {note}) 2>/dev/null; rm -f {note}")
             except processes.Failure:
                 pass  # the machine is gone, and the command with it
         process.end()

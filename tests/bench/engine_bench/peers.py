@@ -5,8 +5,11 @@ import re
 from .processes import Failure
 from .trial import run_client
 
-BLOCK_KB = 128  # bytes a write, equal for all: their defaults differ
 MEBI = 2 ** 20
+
+
+def block_of(trial):
+    return f"{trial.settings.block_kb}K"
 
 
 def read_json(text):
@@ -40,8 +43,8 @@ def drive_iperf3(trial, flags, totals):
 
 
 def drive_iperf3_tcp(trial, *more):
-    end, figures = drive_iperf3(trial, ["-l", f"{BLOCK_KB}K", "-C", trial.settings.congestion,
-                                        *more], "sum_received")
+    flags = ["-l", block_of(trial), "-C", trial.settings.congestion, *more]
+    end, figures = drive_iperf3(trial, flags, "sum_received")
     return {**figures, "retransmits": end["sum_sent"].get("retransmits")}
 
 
@@ -65,7 +68,7 @@ def drive_iperf2(trial):
                                    trial.receiver.address, "-y", "C", "-i", "1"])
     said = run_client(trial, [
         "iperf", "-c", trial.receiver.address, "-p", str(port), "-B", trial.sender.address,
-        "-t", str(trial.settings.seconds), "-i", "1", "-y", "C", "-l", f"{BLOCK_KB}K",
+        "-t", str(trial.settings.seconds), "-i", "1", "-y", "C", "-l", block_of(trial),
         "-Z", trial.settings.congestion], port=port, server=server)
     if "failed" in said or "did not receive ack" in said:
         raise Failure("iperf: " + said.strip()[:200])
@@ -84,7 +87,7 @@ def drive_nuttcp(trial):
     server = trial.start_receiver(["nuttcp", "-1", "--nofork", "-P", str(port)])
     output = run_client(trial, [
         "nuttcp", "-P", str(port), "-p", str(data_port), f"-T{trial.settings.seconds}", "-fparse",
-        f"-l{BLOCK_KB}k", trial.receiver.address], port=port, server=server)
+        f"-l{block_of(trial).lower()}", trial.receiver.address], port=port, server=server)
     if "classic" in output:
         raise Failure("nuttcp fell back to its classic mode: no server")
     fields = dict(re.findall(r"(\w+)=([\d.]+)", output))
@@ -105,7 +108,7 @@ def drive_netperf(trial):
     output = run_client(trial, [
         "netperf", "-H", f"{trial.receiver.address},4", "-p", str(port), "-t", "TCP_STREAM",
         "-l", str(trial.settings.seconds), "-P", "0", "--", "-L", f"{trial.sender.address},4",
-        "-P", f"{trial.port()},{trial.port()}", "-m", f"{BLOCK_KB}K", "-M", f"{BLOCK_KB}K",
+        "-P", f"{trial.port()},{trial.port()}", "-m", block_of(trial), "-M", block_of(trial),
         "-K", f"{congestion},{congestion}", "-k", NETPERF_SELECTORS], port=port, server=server)
     fields = dict(re.findall(r"^(\w+)=(.*)$", output, re.M))
     try:

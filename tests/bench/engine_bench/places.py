@@ -1,10 +1,13 @@
 """The places where every tool is measured. A place is a class with a row in PLACES."""
 import dataclasses
 import os
+import pathlib
 import re
+import signal
+import sys
 
 from . import processes
-from .hosts import NamespaceHost
+from .hosts import NamespaceHost, ShellHost
 
 PREFIX = "orchbench"
 
@@ -48,11 +51,26 @@ def ip_in(namespace, *arguments):
     return processes.run(["ip", "-n", namespace, *arguments])
 
 
+def is_alive(pid):
+    """A process that nobody has waited for yet is none any more."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as file:
+            return file.read().rpartition(") ")[2][0] not in "ZX"
+    except OSError:
+        return False
+
+
 def remove_left_over():
-    """Removes the namespaces of benches that were killed: their owner's id is in the name."""
+    """Removes what benches that were killed left: their own id is in the namespaces' names."""
     for name in re.findall(rf"^({PREFIX}-\d+-\w+)", ip("netns", "list"), re.M):
-        if not os.path.exists(f"/proc/{name.split('-')[1]}"):
-            ip("netns", "delete", name)
+        if is_alive(name.split("-")[1]):
+            continue
+        for pid in ip("netns", "pids", name).split():
+            try:
+                os.kill(int(pid), signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        ip("netns", "delete", name)
 
 
 class NamespacePlace:
@@ -117,4 +135,71 @@ class Routed(NamespacePlace):
         self.placements = local_placements()
 
 
-PLACES = {"routed": Routed, "loopback": Loopback}
+class EmulatedRouter:
+    """pc1 - router - pc2, the router a machine of its own with a slow CPU (tests/vm).
+
+    The tools end on it in both directions, and it forwards. Its one CPU is the emulator's thread,
+    so the ends are not pinned.
+    """
+
+    title = "emulated router"
+    tests = ("tcp",)
+    placements = [Placement("unpinned", None, None)]
+    program = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../vm/vm")
+    boot_seconds = 180
+    addresses = {"pc1": "10.77.1.2", "router": "10.77.1.1", "pc2": "10.77.2.2"}
+
+    def __init__(self):
+        self.label = f"{PREFIX}-{os.getpid()}"
+        self.state = f"/run/orch-vm/{self.label}"
+        self.up = False
+
+    def start(self):
+        if not os.path.exists(self.program):
+            raise processes.Failure("there is no tests/vm/vm")
+        self.up = True
+        processes.run([self.program, "up", "--name", self.label, "--owner", str(os.getpid())],
+                      self.boot_seconds)
+        with open(f"{self.state}/qemu.pid", encoding="ascii") as file:
+            emulator = int(file.read())
+        self.set_priority(emulator)
+        pc1, pc2 = (NamespaceHost(f"orch-{self.label}-{name}", self.addresses[name], name,
+                                  [os.getsid(emulator)]) for name in ("pc1", "pc2"))
+        router = ShellHost(self.connect(pc1), self.addresses["router"], "router")
+        self.cases = [Case("path", pc1, pc2), Case("to", pc1, router), Case("from", router, pc1)]
+
+    def set_priority(self, emulator):
+        """The emulator's threads run for the tools: at their priority."""
+        if not NamespaceHost.nice:
+            return
+        for thread in os.listdir(f"/proc/{emulator}/task"):
+            os.setpriority(os.PRIO_PROCESS, int(thread), NamespaceHost.nice)
+        try:
+            with open(f"/proc/{emulator}/autogroup", "w", encoding="ascii") as file:
+                file.write(str(NamespaceHost.nice))
+        except OSError:
+            pass  # this kernel does not group sessions
+
+    def connect(self, pc1):
+        """Logs in once; commands then run without a handshake, slow on such a CPU, each."""
+        path = f"/tmp/{self.label}.ssh"
+        settings = ["-F", "none", "-T", "-i", f"{self.state}/key", "-S", path]
+        for setting in ("BatchMode=yes", "IdentitiesOnly=yes", "StrictHostKeyChecking=yes",
+                        f"UserKnownHostsFile={self.state}/known_hosts", "LogLevel=ERROR"):
+            settings += ["-o", setting]
+        target = f"root@{self.addresses['router']}"
+        self.master = pc1.start(["ssh", *settings, "-M", "-N", target])
+        processes.await_file(path, self.master)
+        return ["ssh", *settings, target]
+
+    def stop(self):
+        if self.up:
+            self.up = False
+            try:
+                processes.run([self.program, "down", "--name", self.label], 30)
+            except processes.Failure as failure:
+                print(f"{self.title}: {failure}", file=sys.stderr)
+        pathlib.Path(f"/tmp/{self.label}.ssh").unlink(missing_ok=True)
+
+
+PLACES = {"routed": Routed, "loopback": Loopback, "router": EmulatedRouter}

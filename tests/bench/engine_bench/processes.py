@@ -95,6 +95,17 @@ def is_bound(table, port, state):
     return False
 
 
+def await_file(path, process, seconds=20):
+    """Waits until a started process has made the file."""
+    deadline = time.monotonic() + seconds
+    while not os.path.exists(path):
+        if process.child.poll() is not None:
+            raise Failure(process.finish(time.monotonic() + 1).strip() or "it ended")
+        if time.monotonic() > deadline:
+            raise Failure(f"no {path} after {seconds} s")
+        time.sleep(POLL_SECONDS)
+
+
 def await_port(host, port, server, seconds=5, protocol="tcp"):
     """Waits until the port listens. Never by connecting: that uses up a one-shot server."""
     deadline = time.monotonic() + seconds

@@ -19,6 +19,7 @@ class Settings:
     seconds: int
     congestion: str
     size: int  # bytes of a UDP datagram's payload
+    block_kb: int  # that a peer writes at once; their own defaults differ
 
 
 class Trial:
@@ -50,7 +51,9 @@ class Trial:
         return time.monotonic() + self.settings.seconds + GRACE_SECONDS
 
     def sessions(self):
-        return {process.child.pid for _, process in self.started}
+        """Of all processes that work for this trial."""
+        return (self.sender.sessions | self.receiver.sessions |
+                {process.child.pid for _, process in self.started})
 
     def begin(self):
         """From here on costs count: the servers stand."""
