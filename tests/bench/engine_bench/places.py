@@ -150,16 +150,18 @@ class EmulatedRouter:
     addresses = {"pc1": "10.77.1.2", "router": "10.77.1.1", "pc2": "10.77.2.2"}
 
     def __init__(self):
-        self.label = f"{PREFIX}-{os.getpid()}"
+        # One name for all benches: `vm up` then takes down what a killed one left.
+        self.label = PREFIX
         self.state = f"/run/orch-vm/{self.label}"
+        self.socket = pathlib.Path(self.state, "ssh")
         self.up = False
 
     def start(self):
         if not os.path.exists(self.program):
             raise processes.Failure("there is no tests/vm/vm")
-        self.up = True
         processes.run([self.program, "up", "--name", self.label, "--owner", str(os.getpid())],
                       self.boot_seconds)
+        self.up = True
         with open(f"{self.state}/qemu.pid", encoding="ascii") as file:
             emulator = int(file.read())
         self.set_priority(emulator)
@@ -182,24 +184,23 @@ class EmulatedRouter:
 
     def connect(self, pc1):
         """Logs in once; commands then run without a handshake, slow on such a CPU, each."""
-        path = f"/tmp/{self.label}.ssh"
-        settings = ["-F", "none", "-T", "-i", f"{self.state}/key", "-S", path]
+        settings = ["-F", "none", "-T", "-i", f"{self.state}/key", "-S", str(self.socket)]
         for setting in ("BatchMode=yes", "IdentitiesOnly=yes", "StrictHostKeyChecking=yes",
                         f"UserKnownHostsFile={self.state}/known_hosts", "LogLevel=ERROR"):
             settings += ["-o", setting]
         target = f"root@{self.addresses['router']}"
-        self.master = pc1.start(["ssh", *settings, "-M", "-N", target])
-        processes.await_file(path, self.master)
+        master = pc1.start(["ssh", *settings, "-M", "-N", target])
+        processes.await_file(self.socket, master)
         return ["ssh", *settings, target]
 
     def stop(self):
         if self.up:
             self.up = False
+            self.socket.unlink(missing_ok=True)
             try:
                 processes.run([self.program, "down", "--name", self.label], 30)
             except processes.Failure as failure:
                 print(f"{self.title}: {failure}", file=sys.stderr)
-        pathlib.Path(f"/tmp/{self.label}.ssh").unlink(missing_ok=True)
 
 
 PLACES = {"routed": Routed, "loopback": Loopback, "router": EmulatedRouter}
