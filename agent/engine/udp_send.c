@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <time.h>
 
@@ -23,6 +24,7 @@ enum {
 	BEHIND_NS = 250000000, /* what is made up for; beyond it the time is lost */
 	LOOK_NS = 50000000,    /* how often a waiting sender looks whether it is to stop */
 	ROOM_MS = 10,
+	PACED_NICE = -10,
 };
 
 #define SECOND_NS INT64_C(1000000000)
@@ -245,10 +247,14 @@ static void run_sender(void *argument)
 {
 	struct udp_sender *sender = argument;
 
-	if (sender->options->rate > 0)
+	/* Its rate is what bounds it: nobody else starves. Where that is not permitted it is late.
+	 */
+	if (sender->options->rate > 0) {
+		setpriority(PRIO_PROCESS, (id_t)atomic_load(&sender->thread.task), PACED_NICE);
 		send_paced(sender);
-	else
+	} else {
 		send_unpaced(sender);
+	}
 }
 
 /* Not all zeros: a link that compresses must not look faster than it is. (Marsaglia's xorshift32,

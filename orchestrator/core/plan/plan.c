@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "../suggest.h"
+#include "impossible.h"
 #include "order.h"
 #include "unbuilt.h"
 
@@ -175,6 +176,11 @@ static void list_series(struct plan *plan, const struct plan_filter *filter)
 	}
 }
 
+int64_t plan_probe_ms(const struct topology_test *test)
+{
+	return test->duration < 8 * 200 ? 200 : test->duration / 8;
+}
+
 static int64_t round_duration(const struct plan *plan)
 {
 	int64_t sum = 0;
@@ -183,7 +189,8 @@ static int64_t round_duration(const struct plan *plan)
 	for (i = 0; i < plan->series_count; i++) {
 		const struct topology_test *test = &plan->topology->tests[plan->series[i].test];
 
-		sum += test->duration + test->gap;
+		sum += test->gap +
+		       (test->rate_search ? PLAN_PROBES_MAX * plan_probe_ms(test) : test->duration);
 	}
 	return sum;
 }
@@ -213,7 +220,7 @@ static int fill(struct plan *plan, const struct plan_filter *filter, struct erro
 		return error_set(err, ERROR_USAGE, NULL,
 			"%zu trials a round and %zu rounds are too many", plan->series_count,
 			rounds);
-	if (unbuilt_check(plan, err) < 0)
+	if (unbuilt_check(plan, err) < 0 || impossible_check(plan, err) < 0)
 		return -1;
 	plan->order = calloc(rounds * plan->series_count, sizeof(*plan->order));
 	if (!plan->order)
