@@ -3,11 +3,13 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "udp_wire.h"
 
@@ -24,7 +26,6 @@ enum {
 	BEHIND_NS = 250000000, /* what is made up for; beyond it the time is lost */
 	LOOK_NS = 50000000,    /* how often a waiting sender looks whether it is to stop */
 	ROOM_MS = 10,
-	PACED_NICE = -10,
 };
 
 #define SECOND_NS INT64_C(1000000000)
@@ -243,14 +244,25 @@ static void send_paced(struct udp_sender *sender)
 	}
 }
 
+/*
+ * One datagram now and then takes no CPU to speak of, but on a busy host it would wait for one
+ * behind everybody else, and the network be blamed. Where it is not permitted, `late` tells.
+ */
+static void ask_for_punctuality(const struct udp_sender *sender)
+{
+	struct sched_param least = {.sched_priority = 1};
+
+	/* Of this thread alone; musl's own function refuses to. */
+	if (sender->gap_ns >= BURST_NS)
+		syscall(SYS_sched_setscheduler, 0, SCHED_RR, &least);
+}
+
 static void run_sender(void *argument)
 {
 	struct udp_sender *sender = argument;
 
-	/* Its rate is what bounds it: nobody else starves. Where that is not permitted it is late.
-	 */
 	if (sender->options->rate > 0) {
-		setpriority(PRIO_PROCESS, (id_t)atomic_load(&sender->thread.task), PACED_NICE);
+		ask_for_punctuality(sender);
 		send_paced(sender);
 	} else {
 		send_unpaced(sender);
