@@ -49,7 +49,7 @@ struct udp_test {
 	int64_t zero_us; /* the test's time 0; 0 until the receiver has the first datagram */
 	int64_t looked_us, progress_us, closing_us;
 	int64_t bytes, packets, lost, moved_us;
-	bool scheduled;
+	bool noted, scheduled;
 	int64_t run_us, wait_us; /* at the start of the window */
 	unsigned char word[WORD_SIZE];
 	size_t word_length;
@@ -141,9 +141,11 @@ static int64_t udp_deadline(const struct job *job)
 			       : test->closing_us + test->options.trial.stall_ms * 1000;
 	int64_t next = least(test->looked_us + LOOK_US, stalled);
 
-	if (test->zero_us)
+	if (test->zero_us && sends(test))
 		next = least(next, test->zero_us + meter_next_us(&test->meter));
-	return next;
+	if (test->zero_us && !test->noted)
+		next = least(next, test->zero_us + test->options.trial.omit_ms * 1000);
+	return test->zero_us ? least(next, test->zero_us + duration_us(test)) : next;
 }
 
 static bool fail(
@@ -172,30 +174,24 @@ static bool read_scheduling(const struct udp_test *test, int64_t *ret_run_us, in
 		ret_run_us, ret_wait_us);
 }
 
+/* The sender's; a receiver's are taken by its thread. */
 static void take_sample(struct udp_test *test, int64_t now)
 {
 	const struct meter_sample sample = {
 		.at_us = now - test->zero_us,
 		.bytes = test->bytes,
 		.packets = test->packets,
-		.lost = test->lost,
 	};
 
-	if (!meter_add(&test->meter, &sample))
-		return;
-	test->scheduled = read_scheduling(test, &test->run_us, &test->wait_us);
-	if (!sends(test))
-		udp_receiver_begin_window(&test->receiver);
+	meter_add(&test->meter, &sample);
 }
 
-/* Time 0, with nothing counted yet. */
-static void begin_time(struct udp_test *test, int64_t zero_us)
+static void note_scheduling(struct udp_test *test, int64_t now)
 {
-	const struct meter_sample zero = {0};
-
-	test->zero_us = zero_us;
-	if (meter_add(&test->meter, &zero))
-		test->scheduled = read_scheduling(test, &test->run_us, &test->wait_us);
+	if (test->noted || now - test->zero_us < test->options.trial.omit_ms * 1000)
+		return;
+	test->noted = true;
+	test->scheduled = read_scheduling(test, &test->run_us, &test->wait_us);
 }
 
 static void look(struct udp_test *test, int64_t now)
@@ -220,7 +216,7 @@ static void look(struct udp_test *test, int64_t now)
 		test->moved_us = received.last_us;
 	if (!test->zero_us && received.first_us) {
 		udp_receiver_await(&test->receiver, INT64_MAX);
-		begin_time(test, received.first_us);
+		test->zero_us = received.first_us;
 	}
 }
 
@@ -267,16 +263,18 @@ static bool begin_run(struct udp_test *test, struct agent *agent)
 	udp_socket_arm(test->fd);
 	test->begun_us = clock_now_us();
 	if (result == 0)
-		result = sends(test)
-				 ? udp_sender_start(&test->sender, &test->options, test->fd)
-				 : udp_receiver_start(&test->receiver, &test->options, test->fd);
+		result = sends(test) ? udp_sender_start(&test->sender, &test->options, test->fd)
+				     : udp_receiver_start(&test->receiver, &test->options, test->fd,
+					       &test->meter);
 	if (result < 0)
 		return fail_errno(test, agent, "starting the data thread", -result);
 	test->running = true;
 	test->phase = PHASE_RUN;
 	test->moved_us = test->looked_us = test->progress_us = test->begun_us;
-	if (sends(test))
-		begin_time(test, test->begun_us);
+	if (sends(test)) {
+		test->zero_us = test->begun_us;
+		take_sample(test, test->zero_us);
+	}
 	return false;
 }
 
@@ -444,10 +442,11 @@ static bool advance_run(struct udp_test *test, struct agent *agent)
 		test->closing_us = now;
 		if (sends(test))
 			return close_sender(test, agent);
-		take_sample(test, now);
 		return false;
 	}
-	if (test->zero_us && now - test->zero_us >= meter_next_us(&test->meter))
+	if (test->zero_us)
+		note_scheduling(test, now);
+	if (sends(test) && now - test->zero_us >= meter_next_us(&test->meter))
 		take_sample(test, now);
 	return say_progress(test, agent, now);
 }

@@ -185,6 +185,40 @@ static int64_t read_clock(clockid_t clock)
 	return (int64_t)now.tv_sec * SECOND_NS + now.tv_nsec;
 }
 
+static void begin_window(struct udp_receiver *receiver)
+{
+	udp_tally_begin_window(&receiver->tally);
+	receiver->drops_before = udp_socket_drops(receiver->fd);
+	if (receiver->drops_before < 0)
+		receiver->drops_before = receiver->drops;
+	receiver->messages = receiver->datagrams = 0;
+}
+
+/* Takes the samples that were due before this time; the first one is of time 0. */
+static void keep_time(struct udp_receiver *receiver, int64_t arrived_us)
+{
+	struct meter *meter = receiver->meter;
+
+	if (receiver->first_us == 0) {
+		const struct meter_sample zero = {0};
+
+		receiver->first_us = arrived_us;
+		meter_add(meter, &zero);
+	}
+	while (meter_last(meter)->at_us < meter->duration_us &&
+		arrived_us - receiver->first_us >= meter_next_us(meter)) {
+		const struct meter_sample sample = {
+			.at_us = meter_next_us(meter),
+			.bytes = receiver->tally.packets * receiver->options->size,
+			.packets = receiver->tally.packets,
+			.lost = (int64_t)receiver->tally.next - receiver->tally.packets,
+		};
+
+		if (meter_add(meter, &sample))
+			begin_window(receiver);
+	}
+}
+
 /* One datagram of at least a header's length in memory; length is its own. */
 static void take_datagram(
 	struct udp_receiver *receiver, const unsigned char *at, size_t length, int64_t arrived_ns)
@@ -192,12 +226,10 @@ static void take_datagram(
 	if (length != (size_t)receiver->options->size ||
 		memcmp(at, receiver->options->trial.token, TRIAL_TOKEN_SIZE / 2) != 0)
 		return;
-	if (!udp_tally_add(&receiver->tally, udp_wire_get(at + 8), (int64_t)udp_wire_get(at + 16),
+	keep_time(receiver, arrived_ns / 1000);
+	if (udp_tally_add(&receiver->tally, udp_wire_get(at + 8), (int64_t)udp_wire_get(at + 16),
 		    arrived_ns))
-		return;
-	receiver->last_us = arrived_ns / 1000;
-	if (receiver->first_us == 0)
-		receiver->first_us = receiver->last_us;
+		receiver->last_us = arrived_ns / 1000;
 }
 
 static void take_message(struct udp_receiver *receiver, struct inbox *inbox, unsigned int index,
@@ -275,7 +307,8 @@ static void choose_method(struct udp_receiver *receiver)
 	}
 }
 
-int udp_receiver_start(struct udp_receiver *receiver, const struct udp_options *options, int fd)
+int udp_receiver_start(struct udp_receiver *receiver, const struct udp_options *options, int fd,
+	struct meter *meter)
 {
 	int one = 1;
 
@@ -283,6 +316,7 @@ int udp_receiver_start(struct udp_receiver *receiver, const struct udp_options *
 	receiver->options = options;
 	receiver->fd = fd;
 	receiver->wanted = 1;
+	receiver->meter = meter;
 	pthread_mutex_init(&receiver->lock, NULL);
 	receiver->event = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	if (receiver->event < 0)
@@ -320,17 +354,6 @@ void udp_receiver_look(struct udp_receiver *receiver, struct udp_received *ret)
 	pthread_mutex_unlock(&receiver->lock);
 }
 
-void udp_receiver_begin_window(struct udp_receiver *receiver)
-{
-	pthread_mutex_lock(&receiver->lock);
-	udp_tally_begin_window(&receiver->tally);
-	receiver->drops_before = udp_socket_drops(receiver->fd);
-	if (receiver->drops_before < 0)
-		receiver->drops_before = receiver->drops;
-	receiver->messages = receiver->datagrams = 0;
-	pthread_mutex_unlock(&receiver->lock);
-}
-
 /*
  * A bundle that finds no room counts once, however many datagrams were in it: it is taken for one
  * of the average size.
@@ -357,6 +380,8 @@ void udp_receiver_stop(struct udp_receiver *receiver)
 	if (receiver->thread.running)
 		shutdown(receiver->fd, SHUT_RD);
 	data_thread_join(&receiver->thread);
+	if (receiver->first_us != 0)
+		keep_time(receiver, receiver->first_us + receiver->meter->duration_us);
 }
 
 const char *udp_receiver_method(const struct udp_receiver *receiver)

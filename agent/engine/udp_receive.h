@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "data_thread.h"
+#include "meter.h"
 #include "udp_options.h"
 #include "udp_tally.h"
 
@@ -33,6 +34,7 @@ struct udp_receiver {
 	pthread_mutex_t lock;
 	/* Under the lock: */
 	int64_t wanted;
+	struct meter *meter;
 	struct udp_tally tally;
 	int64_t first_us, last_us;
 	int64_t messages, datagrams; /* what the socket gave, and what was in it: GRO bundles */
@@ -42,21 +44,23 @@ struct udp_receiver {
 
 bool udp_receiver_knows(const char *method);
 
-/* Reads fd (not its own) from now on. Returns 0 or -errno. */
-int udp_receiver_start(struct udp_receiver *receiver, const struct udp_options *options, int fd);
+/*
+ * Reads fd (not its own) from now on. Returns 0 or -errno. The meter is the thread's until it is
+ * stopped: its samples are taken by the datagrams' own times of arrival, so that a reader who waits
+ * for a CPU counts nothing into a wrong interval.
+ */
+int udp_receiver_start(struct udp_receiver *receiver, const struct udp_options *options, int fd,
+	struct meter *meter);
 
 /* Makes the event unreadable until so many different datagrams came; at the start it is one. */
 void udp_receiver_await(struct udp_receiver *receiver, int64_t packets);
 
 void udp_receiver_look(struct udp_receiver *receiver, struct udp_received *ret);
 
-/* The measured window begins with the first number that is not yet reached. */
-void udp_receiver_begin_window(struct udp_receiver *receiver);
-
 /* Datagrams of the window that found the socket's buffer full. */
 int64_t udp_receiver_drops(struct udp_receiver *receiver);
 
-/* No datagram counts after this. The tally stays readable. */
+/* No datagram counts after this. The tally stays readable, and the meter is complete. */
 void udp_receiver_stop(struct udp_receiver *receiver);
 
 const char *udp_receiver_method(const struct udp_receiver *receiver);

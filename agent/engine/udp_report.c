@@ -58,6 +58,7 @@ void udp_report_sent(struct agent *agent, uint32_t id, const struct meter *meter
 	wire_writer_number(writer, "packets", sent.packets);
 	wire_writer_number(writer, "burst", sent.burst);
 	wire_writer_number(writer, "late", sent.late);
+	wire_writer_number(writer, "refused", sent.refused);
 	end_final(agent, writer, udp_sender_method(sender), sender->fallbacks, result);
 }
 

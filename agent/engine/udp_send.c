@@ -51,7 +51,8 @@ static int prepare_gso(const struct udp_sender *sender)
 
 static int send_gso(const struct udp_sender *sender, unsigned int count)
 {
-	ssize_t put = send(sender->fd, sender->block, count * (size_t)sender->options->size, 0);
+	ssize_t put = send(
+		sender->fd, sender->block, count * (size_t)sender->options->size, sender->flags);
 
 	return put < 0 ? -errno : (int)count;
 }
@@ -68,7 +69,7 @@ static int send_many(const struct udp_sender *sender, unsigned int count)
 		messages[i].msg_hdr.msg_iov = &parts[i];
 		messages[i].msg_hdr.msg_iovlen = 1;
 	}
-	int put = sendmmsg(sender->fd, messages, count, 0);
+	int put = sendmmsg(sender->fd, messages, count, (unsigned int)sender->flags);
 
 	return put < 0 ? -errno : put;
 }
@@ -78,7 +79,7 @@ static int send_each(const struct udp_sender *sender, unsigned int count)
 	size_t size = (size_t)sender->options->size;
 
 	for (unsigned int i = 0; i < count; i++) {
-		if (send(sender->fd, sender->block + i * size, size, 0) < 0)
+		if (send(sender->fd, sender->block + i * size, size, sender->flags) < 0)
 			return i > 0 ? (int)i : -errno;
 	}
 	return (int)count;
@@ -166,7 +167,17 @@ static void write_headers(struct udp_sender *sender, uint64_t number, int64_t ti
 	}
 }
 
-/* Returns how many left; 0 when the kernel would not now. */
+static void note_refused(struct udp_sender *sender)
+{
+	pthread_mutex_lock(&sender->lock);
+	sender->sent.refused += sender->burst;
+	pthread_mutex_unlock(&sender->lock);
+}
+
+/*
+ * Returns how many are done with; 0 when the kernel would not now. A stream at a fixed rate does
+ * not wait for room: what cannot leave when it is due is lost, here as in a queue on the way.
+ */
 static unsigned int send_burst(struct udp_sender *sender)
 {
 	struct pollfd room = {.fd = sender->fd, .events = POLLOUT};
@@ -178,8 +189,13 @@ static unsigned int send_burst(struct udp_sender *sender)
 	}
 	if (result >= 0)
 		return (unsigned int)result;
-	if (result == -ENOBUFS || result == -EAGAIN)
-		poll(&room, 1, ROOM_MS);
+	if (result != -ENOBUFS && result != -EAGAIN)
+		return 0;
+	if (sender->options->rate > 0) {
+		note_refused(sender);
+		return sender->burst;
+	}
+	poll(&room, 1, ROOM_MS);
 	return 0;
 }
 
@@ -316,6 +332,7 @@ int udp_sender_start(struct udp_sender *sender, const struct udp_options *option
 	memset(sender, 0, sizeof(*sender));
 	sender->options = options;
 	sender->fd = fd;
+	sender->flags = options->rate > 0 ? MSG_DONTWAIT : 0;
 	choose_burst(sender);
 	choose_method(sender);
 	pthread_mutex_init(&sender->lock, NULL);

@@ -16,14 +16,15 @@
 struct udp_method;
 
 struct udp_sent {
-	int64_t packets, bytes; /* put on their way so far */
+	int64_t packets, bytes; /* so far; at a fixed rate those that were due */
+	int64_t refused;	/* of packets: this host's own queue had no room */
 	int64_t burst;		/* largest, datagrams */
 	int64_t late;		/* sent over a millisecond (and a burst's time) after their time */
 };
 
 struct udp_sender {
 	const struct udp_options *options;
-	int fd;
+	int fd, flags;
 	unsigned int burst;	  /* datagrams at once at most */
 	int64_t gap_ns, gap_rest; /* one datagram's time, and its fraction of a ns in 1/rate */
 	unsigned char *block;	  /* the datagrams of a burst, side by side */

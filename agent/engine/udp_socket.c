@@ -26,6 +26,10 @@ static int set_buffers(int fd, const struct udp_options *options)
 	int size = options->trial.window == TRIAL_UNSET ? BUFFER_SIZE : (int)options->trial.window;
 	bool asked = options->trial.window != TRIAL_UNSET;
 
+	/* At a fixed rate the host's queue shall be what overflows, not the socket before it. */
+	if (!asked && options->trial.sends && options->rate > 0 &&
+		setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &size, sizeof(size)) < 0)
+		setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
 	if (!asked && setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof(size)) == 0)
 		return 0;
 	if (setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof(size)) < 0)

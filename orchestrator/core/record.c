@@ -119,6 +119,7 @@ static void add_udp(cJSON *record, const struct sample_udp *udp)
 		{"sent_bps", udp->sent_bps},
 		{"burst", udp->burst},
 		{"late", udp->late},
+		{"refused", udp->refused},
 	};
 	cJSON *object;
 

@@ -44,7 +44,8 @@ void sample_init(struct sample *sample)
 			.sent_packets = NAN,
 			.sent_bps = NAN,
 			.burst = NAN,
-			.late = NAN},
+			.late = NAN,
+			.refused = NAN},
 	};
 }
 

@@ -28,7 +28,7 @@ struct sample_udp {
 	double socket_drops; /* of lost: they found the receiver's buffer full */
 	double packets_per_second;
 	double jitter_p50_us, jitter_p90_us, jitter_p99_us, jitter_max_us;
-	double sent_packets, sent_bps, burst, late; /* by the sender */
+	double sent_packets, sent_bps, burst, late, refused; /* by the sender */
 	char send_fallbacks[64], receive_fallbacks[64];
 };
 

@@ -104,6 +104,7 @@ static void read_finals(
 		{&udp->sent_packets, sent, "packets"},
 		{&udp->burst, sent, "burst"},
 		{&udp->late, sent, "late"},
+		{&udp->refused, sent, "refused"},
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
