@@ -36,11 +36,8 @@ struct inbox {
 	unsigned char *bytes;
 	struct mmsghdr messages[MESSAGES_MAX];
 	struct iovec parts[MESSAGES_MAX];
-	/* As aligned as its headers are read. */
-	union {
-		struct cmsghdr header;
-		char bytes[CONTROL_SIZE];
-	} controls[MESSAGES_MAX];
+	/* As aligned as their headers are read. */
+	_Alignas(struct cmsghdr) char controls[MESSAGES_MAX][CONTROL_SIZE];
 };
 
 struct udp_method_in {
@@ -126,7 +123,7 @@ static struct inbox *inbox_create(const struct udp_method_in *method)
 		inbox->parts[i] = (struct iovec){inbox->bytes + i * inbox->size, inbox->size};
 		header->msg_iov = &inbox->parts[i];
 		header->msg_iovlen = 1;
-		header->msg_control = &inbox->controls[i];
+		header->msg_control = inbox->controls[i];
 	}
 	return inbox;
 }

@@ -69,7 +69,9 @@ static int send_many(const struct udp_sender *sender, unsigned int count)
 		messages[i].msg_hdr.msg_iov = &parts[i];
 		messages[i].msg_hdr.msg_iovlen = 1;
 	}
-	int put = sendmmsg(sender->fd, messages, count, (unsigned int)sender->flags);
+	/* The C libraries differ in the flags' sign. */
+	int put =
+		sendmmsg(sender->fd, messages, count, sender->options->rate > 0 ? MSG_DONTWAIT : 0);
 
 	return put < 0 ? -errno : put;
 }
