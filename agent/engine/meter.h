@@ -13,9 +13,10 @@
 #include "stream_info.h"
 
 struct meter_sample {
-	int64_t at_us; /* since the trial's time 0 */
-	int64_t bytes; /* since the trial's time 0 */
-	struct stream_info info;
+	int64_t at_us;           /* since the trial's time 0 */
+	int64_t bytes;           /* since the trial's time 0 */
+	struct stream_info info; /* tcp */
+	int64_t packets, lost;   /* udp, since the trial's time 0 */
 };
 
 struct meter {

@@ -47,9 +47,9 @@ struct streams {
 	int event; /* readable after the first byte, and after a thread's end */
 	struct payload payload;
 	size_t block_size;
-	int64_t bytes_wanted;	      /* of all streams together; 0 = no bound */
-	int64_t total;		      /* bytes as of the last streams_bytes() */
-	int64_t first_us;	      /* valid once started */
+	int64_t bytes_wanted;         /* of all streams together; 0 = no bound */
+	int64_t total;                /* bytes as of the last streams_bytes() */
+	int64_t first_us;             /* valid once started */
 	atomic_bool claimed, started; /* the first byte came */
 	atomic_bool stop;
 	atomic_int ended;  /* threads that met the end of their connection */

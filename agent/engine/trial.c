@@ -301,6 +301,8 @@ void trial_begin(struct agent *agent, const struct wire_record *request, bool li
 	struct trial_options options;
 	const char *what = trial_options_read(request, listens, &options);
 
+	if (!what)
+		what = trial_options_read_method(request, &options);
 	if (what) {
 		agent_say_error(agent, request->id, "bad", what);
 		return;

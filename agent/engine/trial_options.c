@@ -135,7 +135,8 @@ static const char *read_role(const struct wire_record *request, struct trial_opt
 	return options->sends || options->receives ? NULL : "role= must be send, receive or both";
 }
 
-static const char *read_method(const struct wire_record *request, struct trial_options *options)
+const char *trial_options_read_method(
+	const struct wire_record *request, struct trial_options *options)
 {
 	static const struct {
 		const char *name;
@@ -208,8 +209,6 @@ const char *trial_options_read(
 
 	if (!wrong)
 		wrong = read_role(request, &options);
-	if (!wrong)
-		wrong = read_method(request, &options);
 	if (!wrong)
 		wrong = read_ends(request, &options);
 	if (options.port_last == 0)

@@ -44,4 +44,8 @@ struct trial_options {
 const char *trial_options_read(
 	const struct wire_record *request, bool listens, struct trial_options *ret);
 
+/* The same for `method=` of a tcp test; other tests have methods of their own. */
+const char *trial_options_read_method(
+	const struct wire_record *request, struct trial_options *options);
+
 #endif

@@ -63,6 +63,12 @@ int plan_list_segments(const struct topology *topology, struct plan_segment **re
 	size_t *ret_count, struct error *err);
 void plan_free_segments(struct plan_segment *segments, size_t count);
 
+/* A search for the highest rate is made of at most so many probes ... */
+#define PLAN_PROBES_MAX 16
+
+/* ... of this many ms each: an eighth of the test's duration, 200 at least. */
+int64_t plan_probe_ms(const struct topology_test *test);
+
 const char *plan_direction_name(enum topology_direction direction); /* forward, reverse, bidir */
 
 /*

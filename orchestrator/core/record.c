@@ -58,6 +58,10 @@ static void add_intervals(cJSON *list, const struct sample *sample, const char *
 		json_add_number(item, "min_rtt_us", interval->min_rtt_us);
 		json_add_number(item, "cwnd", interval->cwnd);
 		json_add_number(item, "delivery_bps", interval->delivery_bps);
+		if (sample->udp.given) {
+			json_add_number(item, "packets", interval->packets);
+			json_add_number(item, "lost", interval->lost);
+		}
 		cJSON_AddItemToArray(list, item);
 	}
 }
@@ -152,6 +156,59 @@ static void add_ways(cJSON *record, const struct sample *sample)
 	}
 }
 
+static void add_udp(cJSON *record, const struct sample_udp *udp)
+{
+	const struct {
+		const char *name;
+		double value;
+	} numbers[] = {
+		{"size", udp->size},
+		{"packets", udp->packets},
+		{"lost", udp->lost},
+		{"duplicates", udp->duplicates},
+		{"reordered", udp->reordered},
+		{"socket_drops", udp->socket_drops},
+		{"packets_per_second", udp->packets_per_second},
+		{"jitter_p50_us", udp->jitter_p50_us},
+		{"jitter_p90_us", udp->jitter_p90_us},
+		{"jitter_p99_us", udp->jitter_p99_us},
+		{"jitter_max_us", udp->jitter_max_us},
+		{"sent_packets", udp->sent_packets},
+		{"sent_bps", udp->sent_bps},
+		{"burst", udp->burst},
+		{"late", udp->late},
+		{"refused", udp->refused},
+	};
+	cJSON *object;
+
+	if (!udp->given)
+		return;
+	object = cJSON_AddObjectToObject(record, "udp");
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		json_add_number(object, numbers[i].name, numbers[i].value);
+	json_add_text(object, "send_fallbacks", udp->send_fallbacks);
+	json_add_text(object, "receive_fallbacks", udp->receive_fallbacks);
+}
+
+static void add_probes(cJSON *record, const struct sample *sample)
+{
+	cJSON *list;
+
+	if (!sample->probes)
+		return;
+	list = cJSON_AddArrayToObject(record, "probes");
+	for (size_t i = 0; i < sample->probe_count; i++) {
+		const struct sample_probe *probe = &sample->probes[i];
+		cJSON *item = cJSON_CreateObject();
+
+		json_add_number(item, "rate_bps", probe->rate_bps);
+		json_add_number(item, "throughput_bps", probe->throughput_bps);
+		json_add_number(item, "loss_percent", probe->loss_percent);
+		cJSON_AddBoolToObject(item, "passed", probe->passed);
+		cJSON_AddItemToArray(list, item);
+	}
+}
+
 void record_add_sample(cJSON *record, const struct sample *sample)
 {
 	json_add_number(record, "throughput_bps", sample->throughput_bps);
@@ -165,6 +222,8 @@ void record_add_sample(cJSON *record, const struct sample *sample)
 	json_add_number(record, "loss_percent", sample->loss_percent);
 	json_add_number(record, "jitter_us", sample->jitter_us);
 	add_ways(record, sample);
+	add_udp(record, &sample->udp);
+	add_probes(record, sample);
 	cJSON_AddNullToObject(record, "raw");
 }
 

@@ -49,7 +49,9 @@ struct run_trial {
 	const char *error;     /* NULL when ok */
 	double throughput_bps; /* NaN when absent */
 	double loss_percent, jitter_us, retransmits, rtt_us, min_rtt_us, seconds,
-		bytes;          /* NaN = absent */
+		bytes; /* NaN = absent */
+	/* of the "udp" object, NaN = absent */
+	double packets, lost, socket_drops, packets_per_second, sent_bps;
 	const char *path_proof; /* proved, contradicted, not_observable or NULL */
 	bool stalled;           /* an interval outside omit moved nothing */
 	struct run_host_evidence *hosts;
@@ -105,6 +107,9 @@ size_t run_find_segment(const struct topology *topology, size_t path, const char
 
 /* Is this a capacity test (unpaced TCP, UDP that searches its rate)? (size_t)-1 is plain TCP. */
 bool run_is_capacity_test(const struct topology *topology, size_t test_index);
+
+/* Is this a UDP test at a fixed rate? */
+bool run_is_fixed_rate_test(const struct topology *topology, size_t test_index);
 
 /* Can this trial's value be used? (ok, not contradicted, throughput there and above 0) */
 bool run_trial_valid(const struct run_trial *trial);

@@ -36,6 +36,22 @@ void sample_init(struct sample *sample)
 		.sender_run_us = NAN,
 		.receiver_wait_us = NAN,
 		.receiver_run_us = NAN,
+		.udp = {.size = NAN,
+			.packets = NAN,
+			.lost = NAN,
+			.duplicates = NAN,
+			.reordered = NAN,
+			.socket_drops = NAN,
+			.packets_per_second = NAN,
+			.jitter_p50_us = NAN,
+			.jitter_p90_us = NAN,
+			.jitter_p99_us = NAN,
+			.jitter_max_us = NAN,
+			.sent_packets = NAN,
+			.sent_bps = NAN,
+			.burst = NAN,
+			.late = NAN,
+			.refused = NAN},
 	};
 }
 
@@ -48,6 +64,9 @@ void sample_finish(struct sample *sample)
 	free(sample->intervals);
 	sample->intervals = NULL;
 	sample->interval_count = 0;
+	free(sample->probes);
+	sample->probes = NULL;
+	sample->probe_count = 0;
 }
 
 static double larger(double a, double b)

@@ -17,6 +17,26 @@ struct sample_interval {
 	double bytes; /* by the receiver */
 	/* by the sender, on its own clock: the same index, not the same instant */
 	double retransmits, rtt_us, min_rtt_us, cwnd, delivery_bps;
+	double packets, lost; /* udp, by the receiver */
+};
+
+/* What a UDP test tells beyond throughput, loss and jitter: docs/wire.md, "UDP". */
+struct sample_udp {
+	bool given;
+	double size;                                 /* payload bytes of a datagram */
+	double packets, lost, duplicates, reordered; /* of the measured window, by number */
+	double socket_drops; /* of lost: they found the receiver's buffer full */
+	double packets_per_second;
+	double jitter_p50_us, jitter_p90_us, jitter_p99_us, jitter_max_us;
+	double sent_packets, sent_bps, burst, late, refused; /* by the sender */
+	char send_fallbacks[64], receive_fallbacks[64];
+};
+
+/* One step of a search for the highest rate. */
+struct sample_probe {
+	double rate_bps; /* asked for */
+	double throughput_bps, loss_percent;
+	bool passed;
 };
 
 /* By topology_direction's order: forward, then reverse. */
@@ -43,6 +63,9 @@ struct sample {
 	/* Both directions at once: SAMPLE_WAYS samples of one way each, and the figures above are
 	 * their sums (times: of the longer; rtt_us: of the two, the mean). NULL one way. */
 	struct sample *ways;
+	struct sample_udp udp;
+	struct sample_probe *probes; /* NULL unless rates were searched */
+	size_t probe_count;
 };
 
 /* Everything unknown, no intervals. */

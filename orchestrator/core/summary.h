@@ -14,8 +14,10 @@ struct summary_row {
 	struct stats_summary stats;
 	double retransmits; /* mean a trial; NaN when no trial tells */
 	double rtt_us;      /* mean; NaN when no trial tells */
-	bool stalls;        /* some trial had an interval at 0 */
-	double *values;     /* valid trials in order of measurement */
+	/* UDP, means; NaN when no trial tells */
+	double loss_percent, jitter_us, packets_per_second;
+	bool stalls;    /* some trial had an interval at 0 */
+	double *values; /* valid trials in order of measurement */
 };
 
 struct summary {

@@ -117,6 +117,8 @@ struct topology_path {
 	size_t listen; /* host that listens on the whole path, or TOPOLOGY_NO_HOST for auto */
 };
 
+#define TOPOLOGY_LOSS_LIMIT .1
+
 enum topology_test_kind { TOPOLOGY_TCP, TOPOLOGY_UDP, TOPOLOGY_LATENCY, TOPOLOGY_COPY };
 enum topology_direction { TOPOLOGY_BOTH, TOPOLOGY_FORWARD, TOPOLOGY_REVERSE, TOPOLOGY_BIDIR };
 
@@ -143,7 +145,7 @@ struct topology_test {
 	/* udp */
 	int64_t rate; /* 0 = not given */
 	bool rate_search;
-	double loss_limit; /* percent */
+	double loss_limit; /* percent; TOPOLOGY_LOSS_LIMIT by default */
 	int64_t size;      /* datagram, request, or file */
 	/* latency, copy */
 	char *transport, *method, *from, *to, *verify;

@@ -6,6 +6,7 @@
 
 #include "../run.h"
 #include "../suggest.h"
+#include "impossible.h"
 #include "order.h"
 #include "unbuilt.h"
 
@@ -179,6 +180,11 @@ static void list_series(struct plan *plan, const struct plan_filter *filter)
 	}
 }
 
+int64_t plan_probe_ms(const struct topology_test *test)
+{
+	return test->duration < 8 * 200 ? 200 : test->duration / 8;
+}
+
 static int64_t round_duration(const struct plan *plan)
 {
 	int64_t sum = 0;
@@ -187,7 +193,8 @@ static int64_t round_duration(const struct plan *plan)
 	for (i = 0; i < plan->series_count; i++) {
 		const struct topology_test *test = &plan->topology->tests[plan->series[i].test];
 
-		sum += test->duration + test->gap;
+		sum += test->gap +
+		       (test->rate_search ? PLAN_PROBES_MAX * plan_probe_ms(test) : test->duration);
 	}
 	return sum;
 }
@@ -215,7 +222,7 @@ static int fill(struct plan *plan, const struct plan_filter *filter, struct erro
 		return error_set(err, ERROR_USAGE, NULL,
 			"%zu trials a round and %zu rounds are too many; a run holds %d",
 			plan->series_count, rounds, RUN_TRIALS_MAX);
-	if (unbuilt_check(plan, err) < 0)
+	if (unbuilt_check(plan, err) < 0 || impossible_check(plan, err) < 0)
 		return -1;
 	plan->order = calloc(rounds * plan->series_count, sizeof(*plan->order));
 	if (!plan->order)

@@ -171,6 +171,8 @@ int tests_finish(struct reader *reader, struct topology_test *test)
 		return -1;
 	if (!test->omit_given)
 		test->omit = test->bytes ? 0 : longer ? 1000 : test->duration / 5;
+	if (test->loss_limit < 0)
+		test->loss_limit = TOPOLOGY_LOSS_LIMIT;
 	if (!test->interval_given)
 		test->interval = longer ? 1000 : 100;
 	units_format_duration(test->duration, duration, sizeof(duration));
@@ -213,6 +215,7 @@ static int read_test(struct reader *reader, const struct node *value, struct top
 	test->omit = test->interval = -1;
 	test->streams = 1;
 	test->dscp = -1;
+	test->loss_limit = -1;
 	if (check_kinds(reader, entry, test->kind) < 0 ||
 		reader_mapping(reader, entry, kinds[kind].name, &test_table, test) < 0)
 		return -1;

@@ -106,6 +106,10 @@ void study_blame_enders(struct verdict_study *study, size_t link);
 /* outcome.c: always settles it */
 bool step_outcome(struct verdict_study *study);
 
+/* fixed_rate.c: carried, or loss, of a UDP test's trials; false when there is no memory */
+bool verdict_fixed_rate(const struct run *run, const struct run_trial *const *trials, size_t count,
+	struct verdict *verdict);
+
 void study_inconclusive(struct verdict_study *study);
 void study_grade(struct verdict_study *study, enum verdict_kind kind, enum verdict_grade grade);
 

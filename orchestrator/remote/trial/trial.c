@@ -6,6 +6,7 @@
 
 #include "clock.h"
 #include "record.h"
+#include "search.h"
 #include "witness.h"
 
 /* Beyond the phases the agents bound themselves: the answer's way back over a loaded link. */
@@ -66,10 +67,9 @@ struct cJSON *trial_refuse(const struct trial *trial, const struct error *cause)
 	return make_record(trial, started, cause);
 }
 
-static int measure(
-	struct fleet *fleet, const struct trial *trial, struct sample *ret, struct error *err)
+static int measure_once(struct fleet *fleet, const struct trial *trial,
+	const struct topology_test *test, struct sample *ret, struct error *err)
 {
-	const struct topology_test *test = &trial->plan->topology->tests[trial->series->test];
 	const struct engine *engine = engine_find(test->engine, test->kind);
 	struct roles roles = assign_roles(trial);
 	struct engine_trial request = {
@@ -105,6 +105,30 @@ static int measure(
 	}
 	trial_exchange_free(&exchange);
 	return result;
+}
+
+struct probing {
+	struct fleet *fleet;
+	const struct trial *trial;
+};
+
+static int measure_probe(
+	void *context, const struct topology_test *probe, struct sample *ret, struct error *err)
+{
+	const struct probing *probing = context;
+
+	return measure_once(probing->fleet, probing->trial, probe, ret, err);
+}
+
+static int measure(
+	struct fleet *fleet, const struct trial *trial, struct sample *ret, struct error *err)
+{
+	const struct topology_test *test = &trial->plan->topology->tests[trial->series->test];
+	struct probing probing = {fleet, trial};
+
+	if (test->rate_search)
+		return search_run(test, measure_probe, &probing, ret, err);
+	return measure_once(fleet, trial, test, ret, err);
 }
 
 /* Everything after the first snapshot. */

@@ -17,7 +17,7 @@
 #define LOAD(field)                                                                                \
 	BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)offsetof(struct seccomp_data, field))
 #define UNLESS(value, skip) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)(value), 0, skip)
-#define ANSWER(value)	    BPF_STMT(BPF_RET | BPF_K, (uint32_t)(value))
+#define ANSWER(value)       BPF_STMT(BPF_RET | BPF_K, (uint32_t)(value))
 
 static int install(struct sock_filter *rules, size_t count)
 {

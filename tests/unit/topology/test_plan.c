@@ -298,8 +298,6 @@ struct unbuilt {
 #define TESTS(text)        LINES(USUAL, "tests:\n- " text "\n")
 
 static const struct unbuilt unbuilt[] = {
-	{TESTS("udp: {rate: 1Mbit}"), "test.yaml:9:3", "a udp test is not built yet (\"udp\")"},
-	{TESTS("udp: {rate: search}"), "test.yaml:9:3", "a udp test is not built yet (\"udp\")"},
 	{TESTS("latency: {}"), "test.yaml:9:3", "a latency test is not built yet (\"latency\")"},
 	{TESTS("copy: {}"), "test.yaml:9:3", "a copy test is not built yet (\"copy\")"},
 	{TESTS("tcp: {engine: iperf3}"), "test.yaml:9:3",
@@ -329,6 +327,64 @@ static void test_unbuilt(void **state)
 	for (i = 0; i < sizeof(unbuilt) / sizeof(unbuilt[0]); i++)
 		check_refused(
 			unbuilt[i].text, NULL, ERROR_UNBUILT, unbuilt[i].where, unbuilt[i].message);
+}
+
+/* Combinations that no engine can do. */
+static void test_impossible(void **state)
+{
+	static const struct unbuilt refused[] = {
+		{TESTS("udp: {}"), "test.yaml:9:3",
+			"test \"udp\" has no rate: give rate: 20Mbit (payload), or rate: search "
+			"for "
+			"the highest"},
+		{TESTS("udp: {rate: search, size: 65508}"), "test.yaml:9:3",
+			"test \"udp\" has a size of 65508: a datagram carries 24 to 65507 bytes"},
+		{TESTS("udp: {rate: 1Mbit, size: 23}"), "test.yaml:9:3",
+			"test \"udp\" has a size of 23: a datagram carries 24 to 65507 bytes"},
+		{TESTS("udp: {rate: 1Mbit, streams: 2}"), "test.yaml:9:3",
+			"test \"udp\" has 2 streams: a rate is one stream's, give it all"},
+		{TESTS("udp: {rate: 1Mbit, mss: 1000}"), "test.yaml:9:3",
+			"test \"udp\" has \"mss\", an option of tcp"},
+		{TESTS("udp: {rate: 1Mbit, pacing: 1Mbit}"), "test.yaml:9:3",
+			"test \"udp\" has \"pacing\", an option of tcp; udp has rate"},
+		{TESTS("udp: {rate: 10Gbit, size: 64}"), "test.yaml:9:3",
+			"test \"udp\" needs 19531250 datagrams a second, more than 10000000: a "
+			"lower "
+			"rate or a larger size"},
+		/* 9 s x 10 kbit/s are 11,250 bytes: 7 datagrams of 1472. */
+		{TESTS("udp: {rate: 10kbit}"), "test.yaml:9:3",
+			"test \"udp\" sends only 7 datagrams in the time that counts: too few to "
+			"tell "
+			"a loss"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++)
+		check_refused(refused[i].text, NULL, ERROR_TOPOLOGY, refused[i].where,
+			refused[i].message);
+}
+
+/* A search takes at most its probes' time: 16 of an eighth of the duration, 200 ms at least. */
+static void test_search_takes_its_probes(void **state)
+{
+	static const struct {
+		const char *text;
+		int64_t ms;
+	} searches[] = {
+		{TESTS("udp: {rate: search, duration: 8s, direction: forward}"), 10 * 16 * 1000},
+		{TESTS("udp: {rate: search, duration: 1s, direction: forward}"), 10 * 16 * 200},
+		{TESTS("udp: {rate: 1Mbit, duration: 8s, direction: forward}"), 10 * 8000},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(searches) / sizeof(searches[0]); i++) {
+		struct topology *topology = load_text(searches[i].text, TOPOLOGY_FILE);
+		struct plan *plan = build(topology, NULL);
+
+		assert_int_equal(plan->duration_ms, searches[i].ms);
+		plan_free(plan);
+		topology_free(topology);
+	}
 }
 
 /* What the series do not use may stand in the file; socket options are built. */
@@ -386,6 +442,8 @@ int main(void)
 		cmocka_unit_test(test_filter_refusals),
 		cmocka_unit_test(test_too_many_trials),
 		cmocka_unit_test(test_unbuilt),
+		cmocka_unit_test(test_impossible),
+		cmocka_unit_test(test_search_takes_its_probes),
 		cmocka_unit_test(test_unused_is_not_refused),
 	};
 
