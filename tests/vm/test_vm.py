@@ -195,8 +195,8 @@ class Home(unittest.TestCase):
         trials = run.trials(ok=True)
         self.assertEqual(len(trials), 3)
         shares = [trial["throughput_bps"] / (20e6 * FRAME_SHARE) for trial in trials]
-        # Nothing makes a trial read more than the shaper lets through; an emulated CPU that waits for
-        # a real one makes it read less, so that the best round is the one that shows the shaper.
+        # Nothing makes a trial read more than the shaper lets through; an emulated CPU that waits
+        # for a real one makes it read less: the best round is the one that shows the shaper.
         self.assertLess(max(shares), 1.02, shares)
         self.assertGreater(max(shares), 0.95, shares)
         for trial in trials:
@@ -341,8 +341,9 @@ class BadInput(unittest.TestCase):
 
     def test_without_root(self):
         # imports first: nobody may be kept from reading this folder
-        code = ("import os, sys; sys.path.insert(0, sys.argv[1]); import command; os.setgroups([]); "
-                "os.setgid(65534); os.setuid(65534); sys.exit(command.main(['status']))")
+        code = ("import os, sys; sys.path.insert(0, sys.argv[1]); import command; "
+                "os.setgroups([]); os.setgid(65534); os.setuid(65534); "
+                "sys.exit(command.main(['status']))")
         done = subprocess.run([sys.executable, "-c", code, str(pathlib.Path(VM).parent)],
                               capture_output=True, text=True)
         self.assertEqual(done.returncode, 4, done.stderr)
