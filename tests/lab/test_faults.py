@@ -2,6 +2,7 @@
 import json
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import sys
@@ -9,8 +10,8 @@ import tempfile
 import time
 import unittest
 
-from harness import (agents, alive, namespaces, orch, run_topology, start_run, topology_path,
-                     uploads, wait_for, write_topology)
+from harness import (agents, alive, namespaces, orch, orch_as_nobody, run_topology, start_run,
+                     topology_path, uploads, wait_for, write_topology)
 
 HOME = topology_path("lab-home.yaml")
 PART_POLL = 60
@@ -217,13 +218,12 @@ class Faults(unittest.TestCase):
         self.assertEqual(namespaces("lab-home"), [])
 
     def test_without_root(self):
-        done = subprocess.run(["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups",
-                               os.environ["ORCH"], "run", HOME, "--trials", "1", "-o",
-                               "/dev/shm/orch-test-noroot.json"],
-                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=30)
+        home = shutil.copy(HOME, self.folder)
+        output = "/dev/shm/orch-test-noroot.json"
+        done = orch_as_nobody(self.folder, "run", home, "--trials", "1", "-o", output)
         self.assertEqual(done.returncode, 4)
         self.assertIn("root", done.stderr)
-        self.assertFalse(os.path.exists("/dev/shm/orch-test-noroot.json"))
+        self.assertFalse(os.path.exists(output))
 
     def test_hosts_out_of_reach(self):
         text = """orch: 1

@@ -203,11 +203,7 @@ class Life(LabCase):
 
     def test_without_root(self):
         path = self.pair("t-user").path
-        os.chmod(self.folder, 0o755)
-        done = subprocess.run([sys.executable, "-c", "import os, sys; os.setgroups([]); "
-                               "os.setgid(65534); os.setuid(65534); os.execv(sys.argv[1], "
-                               "sys.argv[1:])", harness.ORCH, "lab", "up", path],
-                              capture_output=True, text=True)
+        done = harness.orch_as_nobody(self.folder, "lab", "up", path)
         self.assertEqual(done.returncode, 4)
         self.assertIn("the lab needs root: run with sudo", done.stderr)
 
