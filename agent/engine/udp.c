@@ -96,9 +96,7 @@ static size_t udp_watch(
 	if (test->phase == PHASE_MEET)
 		return rendezvous_watch(&test->meeting, fds, max);
 	/* After its word a sender's control has no more to say than its end. */
-	if (count < max && test->word_length < WORD_SIZE)
-		fds[count++] = (struct pollfd){.fd = test->control, .events = POLLIN};
-	else if (count < max && sends(test))
+	if (count < max && (test->word_length < WORD_SIZE || sends(test)))
 		fds[count++] = (struct pollfd){.fd = test->control, .events = POLLIN};
 	if (count < max && test->phase == PHASE_GREET && test->options.trial.listens)
 		fds[count++] = (struct pollfd){.fd = test->fd, .events = POLLIN};
