@@ -12,5 +12,6 @@
 struct agent;
 
 void trial_begin(struct agent *agent, const struct wire_record *request, bool listens); /* tcp */
+void echo_begin(struct agent *agent, const struct wire_record *request, bool listens);
 
 #endif

@@ -20,7 +20,7 @@ static int set_int(int fd, int level, int option, int64_t value)
 	return value == TRIAL_UNSET ? 0 : setsockopt(fd, level, option, &number, sizeof(number));
 }
 
-static int bind_device(int fd, const struct trial_options *options, bool *ret_bound)
+int trial_socket_bind_device(int fd, const struct trial_options *options, bool *ret_bound)
 {
 	*ret_bound = false;
 	if (options->interface[0] == '\0')
@@ -34,7 +34,7 @@ static int bind_device(int fd, const struct trial_options *options, bool *ret_bo
 	return errno == EPERM ? 0 : -1;
 }
 
-static int set_dscp(int fd, const struct trial_options *options)
+int trial_socket_set_dscp(int fd, const struct trial_options *options)
 {
 	int64_t traffic_class = options->dscp == TRIAL_UNSET ? TRIAL_UNSET : options->dscp << 2;
 
@@ -78,7 +78,7 @@ static int set_options(int fd, const struct trial_options *options, const char *
 	if (set_congestion(fd, options) < 0)
 		return -1;
 	*ret_what = "dscp";
-	if (set_dscp(fd, options) < 0)
+	if (trial_socket_set_dscp(fd, options) < 0)
 		return -1;
 	*ret_what = "pacing";
 	return set_pacing(fd, options);
@@ -92,7 +92,8 @@ int trial_socket_open(const struct trial_options *options, bool *ret_bound, cons
 	if (fd < 0)
 		return -errno;
 	*ret_what = "binding to the device";
-	if (bind_device(fd, options, ret_bound) < 0 || set_options(fd, options, ret_what) < 0) {
+	if (trial_socket_bind_device(fd, options, ret_bound) < 0 ||
+		set_options(fd, options, ret_what) < 0) {
 		int result = -errno;
 
 		close(fd);
@@ -101,7 +102,7 @@ int trial_socket_open(const struct trial_options *options, bool *ret_bound, cons
 	return fd;
 }
 
-static void set_port(struct sockaddr_storage *address, uint16_t port)
+void trial_socket_set_port(struct sockaddr_storage *address, uint16_t port)
 {
 	uint16_t in_order = htons(port);
 	size_t offset = address->ss_family == AF_INET ? offsetof(struct sockaddr_in, sin_port)
@@ -136,7 +137,7 @@ int trial_socket_listen(int fd, const struct trial_options *options, const char 
 	for (int64_t port = options->port; port <= options->port_last; port++) {
 		struct sockaddr_storage address = options->local;
 
-		set_port(&address, (uint16_t)port);
+		trial_socket_set_port(&address, (uint16_t)port);
 		if (bind(fd, (struct sockaddr *)&address, options->address_size) == 0) {
 			*ret_what = "listen";
 			result = listen(fd, TRIAL_STREAMS_MAX) < 0 ? -errno : bound_port(fd);

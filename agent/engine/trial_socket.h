@@ -34,4 +34,9 @@ void trial_socket_describe(int fd, struct trial_grants *ret);
 /* Makes a connected socket ready for its data thread: blocking, and closing with a reset. */
 void trial_socket_arm(int fd);
 
+/* Parts of the above, for the sockets that go with a trial's connection. -1 with errno. */
+int trial_socket_bind_device(int fd, const struct trial_options *options, bool *ret_bound);
+int trial_socket_set_dscp(int fd, const struct trial_options *options);
+void trial_socket_set_port(struct sockaddr_storage *address, uint16_t port);
+
 #endif
