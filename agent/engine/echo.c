@@ -180,6 +180,8 @@ static bool begin_running(struct echo *echo, struct agent *agent)
 
 	wire_writer_number(writer, "streams", 1);
 	wire_writer_number(writer, "device_bound", echo->meeting.device_bound);
+	if (!echo->options.transport->connections)
+		wire_writer_number(writer, "size", echo->options.size);
 	agent_end(agent);
 	return false;
 }

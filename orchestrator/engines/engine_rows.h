@@ -5,5 +5,6 @@
 #include "engine.h"
 
 extern const struct engine engine_native_tcp;
+extern const struct engine engine_native_echo;
 
 #endif

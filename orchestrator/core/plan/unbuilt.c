@@ -17,11 +17,6 @@ static bool is_udp(const struct topology_test *test)
 	return test->kind == TOPOLOGY_UDP;
 }
 
-static bool is_latency(const struct topology_test *test)
-{
-	return test->kind == TOPOLOGY_LATENCY;
-}
-
 static bool is_copy(const struct topology_test *test)
 {
 	return test->kind == TOPOLOGY_COPY;
@@ -44,7 +39,6 @@ static bool has_bytes(const struct topology_test *test)
 
 static const struct test_feature test_features[] = {
 	{"a udp test", is_udp},
-	{"a latency test", is_latency},
 	{"a copy test", is_copy},
 	{"an engine other than native", is_foreign},
 	{"direction: bidir", is_bidir},

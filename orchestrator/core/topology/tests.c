@@ -31,6 +31,19 @@ static int read_engine(
 	return reader_string(reader, field, value, target);
 }
 
+static const struct reader_choice transports[] = {
+	{"udp", 0}, {"tcp", 0}, {"connect", 0}, {NULL, 0}};
+
+static int read_transport(
+	struct reader *reader, const struct field *field, const struct node *value, void *target)
+{
+	int ignored;
+
+	if (reader->mode == TOPOLOGY_FILE && reader_choice(reader, field, value, &ignored) < 0)
+		return -1;
+	return reader_string(reader, field, value, target);
+}
+
 /* 5201 or 5201-5210 */
 static int read_ports(
 	struct reader *reader, const struct field *field, const struct node *value, void *target)
@@ -96,7 +109,9 @@ static const struct field test_fields[] = {
 	{"loss_limit", reader_percent, TEST(loss_limit), 0, 100, .kinds = BIT(TOPOLOGY_UDP)},
 	{"size", reader_size, TEST(size), 1, 1000000000000000,
 		.kinds = BIT(TOPOLOGY_UDP) | BIT(TOPOLOGY_LATENCY) | BIT(TOPOLOGY_COPY)},
-	{"transport", reader_string, TEST(transport), .kinds = BIT(TOPOLOGY_LATENCY)},
+	{"probes", reader_bool, TEST(probes), .kinds = BIT(TOPOLOGY_TCP)},
+	{"transport", read_transport, TEST(transport), .choices = transports,
+		.kinds = BIT(TOPOLOGY_LATENCY)},
 	{"method", reader_string, TEST(method), .kinds = BIT(TOPOLOGY_COPY)},
 	{"from", reader_string, TEST(from), .kinds = BIT(TOPOLOGY_COPY)},
 	{"to", reader_string, TEST(to), .kinds = BIT(TOPOLOGY_COPY)},
@@ -140,12 +155,40 @@ static int default_id(struct reader *reader, struct topology_test *test)
 	return test->id ? 0 : reader_out_of_memory(reader);
 }
 
+#define ECHO_SIZE_MIN 24    /* token and number of a datagram, docs/wire.md */
+#define ECHO_SIZE_MAX 65507 /* what an IPv4 packet holds besides its headers */
+
+/* Options that a latency test cannot honour. */
+static int check_latency(struct reader *reader, const struct topology_test *test)
+{
+	bool datagrams = !test->transport || strcmp(test->transport, "udp") == 0;
+	int least = datagrams ? ECHO_SIZE_MIN : 1;
+
+	if (test->kind != TOPOLOGY_LATENCY || reader->mode != TOPOLOGY_FILE)
+		return 0;
+	if (test->size && (test->size < least || test->size > ECHO_SIZE_MAX))
+		return reader_fail(reader, test->mark,
+			"test \"%s\": size must be %d to %d bytes, of a question and its answer",
+			test->id, least, ECHO_SIZE_MAX);
+	if (test->streams > 1)
+		return reader_fail(reader, test->mark,
+			"test \"%s\": a latency test asks one question at a time, without streams",
+			test->id);
+	if (test->direction == TOPOLOGY_BIDIR || test->bytes > 0)
+		return reader_fail(reader, test->mark,
+			"test \"%s\": a latency test has no direction: bidir and no bytes",
+			test->id);
+	return 0;
+}
+
 int tests_finish(struct reader *reader, struct topology_test *test)
 {
 	bool longer = test->duration >= 5000;
 	char omit[UNITS_TEXT_MAX], duration[UNITS_TEXT_MAX];
 
 	if (default_id(reader, test) < 0)
+		return -1;
+	if (check_latency(reader, test) < 0)
 		return -1;
 	if (!test->omit_given)
 		test->omit = longer ? 1000 : test->duration / 5;
@@ -188,6 +231,7 @@ static int read_test(struct reader *reader, const struct node *value, struct top
 	test->omit = test->interval = -1;
 	test->streams = 1;
 	test->dscp = -1;
+	test->probes = true;
 	if (check_kinds(reader, entry, test->kind) < 0 ||
 		reader_mapping(reader, entry, kinds[kind].name, &test_table, test) < 0)
 		return -1;

@@ -289,7 +289,6 @@ struct unbuilt {
 static const struct unbuilt unbuilt[] = {
 	{TESTS("udp: {rate: 1Mbit}"), "test.yaml:9:3", "a udp test is not built yet (\"udp\")"},
 	{TESTS("udp: {rate: search}"), "test.yaml:9:3", "a udp test is not built yet (\"udp\")"},
-	{TESTS("latency: {}"), "test.yaml:9:3", "a latency test is not built yet (\"latency\")"},
 	{TESTS("copy: {}"), "test.yaml:9:3", "a copy test is not built yet (\"copy\")"},
 	{TESTS("tcp: {engine: iperf3}"), "test.yaml:9:3",
 		"an engine other than native is not built yet (\"tcp-iperf3\")"},
