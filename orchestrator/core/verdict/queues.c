@@ -87,6 +87,6 @@ void explain_queues(const struct verdict_study *study)
 	else
 		snprintf(end, sizeof(end), "no queue stood at %s",
 			told == study->links ? "any link" : "these links");
-	verdict_reason(
-		study->verdict, "under load the median round trips went, in ms: %s; %s", links, end);
+	verdict_reason(study->verdict, "under load the median round trips went, in ms: %s; %s",
+		links, end);
 }
