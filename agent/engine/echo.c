@@ -245,7 +245,7 @@ static int pair_as_connector(struct echo *echo)
 		return 0;
 	echo_put_header(hello, &echo->options.trial, ECHO_HELLO);
 	/* One that is lost is followed by the next. */
-	got = send(echo->second, hello, sizeof(hello), MSG_NOSIGNAL | MSG_DONTWAIT);
+	(void)send(echo->second, hello, sizeof(hello), MSG_NOSIGNAL | MSG_DONTWAIT);
 	echo->hello_us = now + HELLO_US;
 	return 0;
 }

@@ -128,6 +128,7 @@ static int run_witnessed(struct fleet *fleet, const struct trial *trial, struct 
 	struct proof proof;
 	cJSON *record;
 
+	sample_init(&sample);
 	if (measure(fleet, trial, &sample, err) < 0)
 		return -1;
 	if (probes_end(probes, err) < 0 ||
