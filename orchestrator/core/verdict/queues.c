@@ -66,9 +66,22 @@ static void name(const struct load *load, char *text)
 	append(text, TEXT_SIZE, load->segment);
 }
 
+/* All links were probed and none has a queue: what the whole path's probes waited in lies between.
+ */
+static const char *no_queue(const struct verdict_study *study, size_t told)
+{
+	struct load whole;
+
+	if (told < study->links)
+		return "no queue stood at these links";
+	if (study->links > 1 && summarize(study, study_whole(study), &whole) && grew(&whole))
+		return "no queue stood at any link, but one in a host that forwards between them";
+	return "no queue stood at any link";
+}
+
 void explain_queues(const struct verdict_study *study)
 {
-	char links[TEXT_SIZE] = "", queues[TEXT_SIZE] = "", end[TEXT_SIZE + 64];
+	char all[TEXT_SIZE] = "", queues[TEXT_SIZE] = "";
 	struct load load;
 	size_t told = 0;
 
@@ -76,17 +89,15 @@ void explain_queues(const struct verdict_study *study)
 		if (!summarize(study, i, &load))
 			continue;
 		told++;
-		describe(&load, links);
+		describe(&load, all);
 		if (grew(&load))
 			name(&load, queues);
 	}
 	if (!told)
 		return;
-	if (*queues)
-		snprintf(end, sizeof(end), "the queue stands at %s", queues);
-	else
-		snprintf(end, sizeof(end), "no queue stood at %s",
-			told == study->links ? "any link" : "these links");
-	verdict_reason(study->verdict, "under load the median round trips went, in ms: %s; %s",
-		links, end);
+	if (study->links > 1 && summarize(study, study_whole(study), &load))
+		describe(&load, all);
+	verdict_reason(study->verdict, "under load the median round trips went, in ms: %s; %s%s",
+		all, *queues ? "the queue stands at " : "",
+		*queues ? queues : no_queue(study, told));
 }
