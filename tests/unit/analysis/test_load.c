@@ -47,11 +47,10 @@ static void test_grade(void **state)
 {
 	static const struct growth cases[] = {
 		{0, 10, VERDICT_CONFIRMED,
-			"wired's from 0.10 to 0.10, wireless's from 0.20 to 62.0; the queue stands "
-			"at "
-			"wireless"},
+			"wired's from 0.10 to 0.10, wireless's from 0.20 to 62.0, path's from "
+			"0.30 to 70.0; the queue stands at wireless"},
 		{1, 5, VERDICT_CONFIRMED, "the queue stands at wireless"},
-		{0, 4, VERDICT_STATISTICAL, "no queue stood at any link"},
+		{0, 4, VERDICT_STATISTICAL, "but one in a host that forwards between them"},
 		{2, 10, VERDICT_STATISTICAL, "the queue stands at wireless"},
 		{10, 0, VERDICT_STATISTICAL, "the queue stands at wired"},
 		{10, 10, VERDICT_STATISTICAL, "the queue stands at wired and wireless"},
@@ -93,6 +92,9 @@ static void test_small_growth(void **state)
 				pairs[i][1]);
 		d = decide(document);
 		assert_int_equal(d.first->grade, VERDICT_STATISTICAL);
+		/* A link without a word is no link without a queue. */
+		if (i < 2)
+			assert_true(says(d.first, "no queue stood at these links"));
 		forget(&d);
 	}
 }
