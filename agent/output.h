@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define OUTPUT_MAX  (4u << 20)	 /* beyond this the reader is taken for dead */
+#define OUTPUT_MAX  (4u << 20)   /* beyond this the reader is taken for dead */
 #define OUTPUT_HIGH (256u << 10) /* above this, sources that can wait should wait */
 
 struct output {

@@ -11,12 +11,12 @@
 #include "nearest.h"
 #include "units.h"
 
-#define OPTION_MAX	 32
-#define TRIALS_MAX	 1000
-#define DURATION_MS_MIN	 100
-#define DURATION_MS_MAX	 3600000
-#define SEED_MAX	 9007199254740991ull /* 2^53 - 1: exact in the run file */
-#define DRAWN_SEED_BELOW 1000000u	     /* short enough to be typed again */
+#define OPTION_MAX       32
+#define TRIALS_MAX       1000
+#define DURATION_MS_MIN  100
+#define DURATION_MS_MAX  3600000
+#define SEED_MAX         9007199254740991ull /* 2^53 - 1: exact in the run file */
+#define DRAWN_SEED_BELOW 1000000u            /* short enough to be typed again */
 
 static int take_text(const char **into, const char *value)
 {
@@ -347,8 +347,6 @@ static int refuse_unbuilt(const struct run_arguments *arguments, struct error *e
 		return error_set(err, ERROR_UNBUILT, "--baseline", "not built yet");
 	if (arguments->expects.count)
 		return error_set(err, ERROR_UNBUILT, "--expect", "not built yet");
-	if (arguments->direction == TOPOLOGY_BIDIR)
-		return error_set(err, ERROR_UNBUILT, "--direction bidir", "not built yet");
 	if (arguments->segments.count > 1)
 		return error_set(err, ERROR_UNBUILT, "--segment",
 			"more than one segment: not built yet; leave it out to measure them all");

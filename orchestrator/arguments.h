@@ -16,7 +16,7 @@
 /* Tables end with a row whose name is NULL. */
 struct argument_option {
 	const char *name;  /* without "--" */
-	char letter;	   /* its short form, or 0 */
+	char letter;       /* its short form, or 0 */
 	const char *value; /* what its value is called in the help; NULL for a switch */
 	const char *help;  /* one line; at most 48 columns */
 	/* Takes the value (NULL for a switch); errors name no option, the caller adds it. */
@@ -43,7 +43,7 @@ struct run_arguments {
 	const char *topology; /* the file */
 
 	/* what is measured */
-	int trials;	  /* 0 = the file's */
+	int trials;       /* 0 = the file's */
 	int64_t duration; /* ms; 0 = the file's */
 	struct argument_list tests, engines, segments;
 	enum topology_direction direction; /* BOTH when not given */

@@ -3,15 +3,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "deadline.h"
 #include "grid.h"
 #include "lab.h"
 #include "storage.h"
 #include "topology.h"
 
-#define EXIT_NOT_UP	  1
+#define EXIT_NOT_UP       1
 #define TOPOLOGY_SIZE_MAX (1u << 20)
 
 struct lab_command {
@@ -21,21 +21,12 @@ struct lab_command {
 										  err */
 };
 
-static double seconds_since(const struct timespec *start)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)(now.tv_sec - start->tv_sec) + (double)(now.tv_nsec - start->tv_nsec) / 1e9;
-}
-
 static int run_up(struct topology *topology, char **rest, struct error *err)
 {
 	enum lab_state before = lab_status(topology, &(int){0});
-	struct timespec start;
+	int64_t start = deadline_now();
 
 	(void)rest;
-	clock_gettime(CLOCK_MONOTONIC, &start);
 	if (lab_up(topology, 0, err))
 		return -1;
 	if (before == LAB_KEPT)
@@ -43,7 +34,8 @@ static int run_up(struct topology *topology, char **rest, struct error *err)
 	else
 		printf("lab %s is up: %zu hosts, %zu link%s, %.2f s\n", topology->name,
 			topology->host_count, topology->link_count,
-			topology->link_count == 1 ? "" : "s", seconds_since(&start));
+			topology->link_count == 1 ? "" : "s",
+			(double)(deadline_now() - start) / 1e3);
 	return 0;
 }
 

@@ -12,8 +12,8 @@
 
 struct command {
 	const char *name;
-	const char *arguments;		   /* "TOPOLOGY", the operands */
-	const char *summary;		   /* one line of help */
+	const char *arguments;             /* "TOPOLOGY", the operands */
+	const char *summary;               /* one line of help */
 	int (*run)(int argc, char **argv); /* argv[0] is the command; returns the exit status;
 					      NULL = not built yet */
 	const struct argument_option *options[COMMAND_OPTION_TABLES]; /* NULL = no more tables */

@@ -9,8 +9,8 @@
 #include "nearest.h"
 
 #define COLUMNS_DEFAULT 80
-#define COLUMNS_MIN	60
-#define COLUMNS_MAX	200
+#define COLUMNS_MIN     60
+#define COLUMNS_MAX     200
 
 struct report_options report_options_for(FILE *out)
 {

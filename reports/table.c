@@ -156,7 +156,7 @@ static void print_machine(const struct page *page, size_t machine)
 			continue;
 		said++;
 		fprintf(out, "%s%s",
-			said == 1	? ""
+			said == 1       ? ""
 			: said == total ? " and "
 					: ", ",
 			view->hosts[i].name);

@@ -7,10 +7,10 @@
 #include "grid.h"
 #include "text.h"
 
-#define CELL_SIZE	80
+#define CELL_SIZE       80
 #define SEPARATOR_WIDTH 2
-#define SEGMENT_WIDTH	20
-#define HOST_WIDTH	10
+#define SEGMENT_WIDTH   20
+#define HOST_WIDTH      10
 
 /* A cell's text, allocated; NULL = not known. */
 typedef char *cell_maker(const struct view_row *row);
@@ -35,9 +35,10 @@ static char *segment_cell(const struct view_row *row)
 static char *ends_cell(const struct view_row *row)
 {
 	char *from = text_fit(row->from, HOST_WIDTH), *to = text_fit(row->to, HOST_WIDTH);
+	const char *arrow = row->row->direction == TOPOLOGY_BIDIR ? "<>" : ">";
 	char *cell = NULL;
 
-	if (row->from && row->to && from && to && asprintf(&cell, "%s > %s", from, to) < 0)
+	if (row->from && row->to && from && to && asprintf(&cell, "%s %s %s", from, arrow, to) < 0)
 		cell = NULL;
 	free(from);
 	free(to);
@@ -124,6 +125,36 @@ static char *rtt_cell(const struct view_row *row)
 	return number_cell(row->row->rtt_us / 1e3);
 }
 
+static char *loss_cell(const struct view_row *row)
+{
+	char text[CELL_SIZE];
+
+	if (!isfinite(row->row->loss_percent))
+		return NULL;
+	snprintf(text, sizeof(text), "%.2f", row->row->loss_percent);
+	return strdup(text);
+}
+
+static char *jitter_cell(const struct view_row *row)
+{
+	char text[CELL_SIZE];
+
+	if (!isfinite(row->row->jitter_us))
+		return NULL;
+	snprintf(text, sizeof(text), "%.3f", row->row->jitter_us / 1e3);
+	return strdup(text);
+}
+
+static char *packets_cell(const struct view_row *row)
+{
+	char text[CELL_SIZE];
+
+	if (!isfinite(row->row->packets_per_second))
+		return NULL;
+	snprintf(text, sizeof(text), "%.0f", row->row->packets_per_second);
+	return strdup(text);
+}
+
 /* In the order of the page; rank 0 is always there, the highest goes first when space is short. */
 static const struct {
 	struct grid_column column;
@@ -134,6 +165,10 @@ static const struct {
 	{{"from > to", false}, 0, ends_cell},
 	{{"n", true}, 0, count_cell},
 	{{"mean", true}, 0, mean_cell},
+	/* A UDP test's; what no trial can fill is left out. */
+	{{"loss %", true}, 1, loss_cell},
+	{{"jitter ms", true}, 1, jitter_cell},
+	{{"pkt/s", true}, 1, packets_cell},
 	{{"sd", true}, 7, sd_cell},
 	{{"CV %", true}, 2, cv_cell},
 	{{"95 % CI", true}, 1, interval_cell},

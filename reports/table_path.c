@@ -7,8 +7,8 @@
 #include "text.h"
 
 #define NAME_WIDTH 24
-#define MARK	   "\033[1;31m"
-#define UNMARK	   "\033[0m"
+#define MARK       "\033[1;31m"
+#define UNMARK     "\033[0m"
 
 struct drawing {
 	FILE *out;
@@ -69,10 +69,11 @@ static void put_link(struct drawing *drawing, size_t position)
 	const struct topology *topology = drawing->view->run->topology;
 	const char *name = topology->links[drawing->path->links[position]].name;
 	const struct view_row *row = view_find_row(drawing->group, name);
-	bool blamed = row && row->blamed, reverse = drawing->group->direction == TOPOLOGY_REVERSE;
+	bool blamed = row && row->blamed, reverse = drawing->group->direction != TOPOLOGY_FORWARD;
 	const char *line = blamed ? "==" : "--";
+	bool forward = drawing->group->direction != TOPOLOGY_REVERSE;
 	const char *left = reverse ? (blamed ? "<=" : "<-") : line;
-	const char *right = reverse ? line : (blamed ? "=>" : "->");
+	const char *right = forward ? (blamed ? "=>" : "->") : line;
 	char *shown = text_fit(name, NAME_WIDTH), *piece = NULL, rate[48] = "?";
 
 	if (row && row->row->valid)

@@ -18,7 +18,7 @@
 struct view_row {
 	const struct summary_row *row;
 	const char *from, *to; /* hosts, in the direction of the traffic; NULL when unknown */
-	bool blamed;	       /* the verdict names this segment */
+	bool blamed;           /* the verdict names this segment */
 };
 
 /* What one verdict is about: the rows of a path, test, engine and direction. */
@@ -35,7 +35,7 @@ struct view_group {
 struct view_host {
 	const char *name;
 	const char *kernel, *arch, *firmware; /* NULL when not recorded */
-	int cpus;			      /* 0 when not recorded */
+	int cpus;                             /* 0 when not recorded */
 	size_t machine; /* index of the first host with the same boot id; its own otherwise */
 };
 
@@ -65,8 +65,8 @@ struct view {
 	struct verdicts *verdicts;
 
 	const char *name, *label, *started, *orch; /* "" when not recorded */
-	double seed;				   /* NaN when not recorded */
-	int rounds;				   /* highest round; 0 = not interleaved */
+	double seed;                               /* NaN when not recorded */
+	int rounds;                                /* highest round; 0 = not interleaved */
 	bool complete;
 	struct view_host *hosts;
 	size_t host_count;

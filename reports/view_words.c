@@ -40,7 +40,7 @@ struct sentence {
 	const struct view_group *group;
 	const struct verdict *verdict;
 	const char *segments, *hosts; /* joined */
-	double path;		      /* end to end, bit/s; NaN when not measured */
+	double path;                  /* end to end, bit/s; NaN when not measured */
 };
 
 static void say_rate(FILE *out, const char *before, double rate, const char *after)
@@ -120,7 +120,12 @@ static void say_carried(const struct sentence *is)
 
 static void say_loss(const struct sentence *is)
 {
-	fprintf(is->out, "%s loses packets", is->segments);
+	/* Named without a segment: what the host at the end did not read. */
+	if (!is->verdict->segment_count)
+		fprintf(is->out, "%s does not read what arrives; the path does not lose it",
+			is->hosts);
+	else
+		fprintf(is->out, "%s loses packets", is->segments);
 }
 
 static void (*const sayers[])(const struct sentence *is) = {

@@ -20,9 +20,9 @@
 #include "trial_socket.h"
 
 enum {
-	FOUND = 'U',	  /* the listener has seen where the connector's datagrams come from */
+	FOUND = 'U',      /* the listener has seen where the connector's datagrams come from */
 	HELLO_US = 50000, /* between datagrams that show it */
-	OPEN_MAX = 16,	  /* open questions without pace */
+	OPEN_MAX = 16,    /* open questions without pace */
 	SOCKET_TRIES = 8, /* ports that are free for TCP but not for UDP */
 };
 
@@ -35,8 +35,8 @@ struct echo {
 	struct rendezvous meeting;
 	int64_t asked_us; /* when the request came */
 	enum echo_state state;
-	int control;	  /* the meeting's connection; -1 when it is the stream itself */
-	int second;	  /* datagrams, or the second listener; -1 when the end has it */
+	int control;      /* the meeting's connection; -1 when it is the stream itself */
+	int second;       /* datagrams, or the second listener; -1 when the end has it */
 	int64_t hello_us; /* when the next hello is due */
 	int64_t begun_us;
 	unsigned int marks;

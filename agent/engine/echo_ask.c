@@ -20,7 +20,7 @@ enum {
 	REFUSED_US = 10000,   /* before the next connection after one that failed at once */
 	PATIENCE_US = 20000,
 	CROWD_MAX = 32, /* half of what a listener's queue holds */
-	STEP_US = 5,	/* between two clocks' readings that count as one */
+	STEP_US = 5,    /* between two clocks' readings that count as one */
 	STEPS_MAX = 4,
 };
 
@@ -30,7 +30,7 @@ struct asking {
 	int64_t next_us;     /* when the next question is due */
 	int64_t asked_us;    /* when the last one was asked */
 	int64_t answered_us; /* when the last answer came */
-	bool over;	     /* no further question, since over_us */
+	bool over;           /* no further question, since over_us */
 	int64_t over_us;
 	unsigned int marks;
 };

@@ -33,7 +33,7 @@ struct echo_interval {
 struct echo_question {
 	int64_t asked_us;
 	int32_t interval; /* -1: none */
-	int8_t part;	  /* -1: asked in the omitted time */
+	int8_t part;      /* -1: asked in the omitted time */
 	bool open;
 };
 

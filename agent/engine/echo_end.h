@@ -27,7 +27,7 @@ struct echo_end {
 	const struct trial_options *options;
 	size_t size;
 	int64_t pace_us;    /* 0: one question at a time */
-	int fd;		    /* connected socket; connect: the answerer's second listener, or -1 */
+	int fd;             /* connected socket; connect: the answerer's second listener, or -1 */
 	int wake, event;    /* eventfds: to the thread, and from it when it ends */
 	atomic_bool stop;   /* at once */
 	atomic_bool ending; /* no further question */
@@ -35,7 +35,7 @@ struct echo_end {
 	atomic_bool finished;
 	enum echo_outcome outcome; /* the rest is to be read when finished */
 	struct echo_count count;   /* asker's */
-	int64_t answered;	   /* answerer's */
+	int64_t answered;          /* answerer's */
 	pthread_t thread;
 	bool running;
 };

@@ -59,6 +59,8 @@ const char *echo_options_read(
 	options.transport = find_transport(wire_record_text(request, "transport"));
 	if (!options.transport)
 		return "transport= must be udp, tcp or connect";
+	if (options.trial.sends && options.trial.receives)
+		return "role= must be send or receive for test=echo";
 	if (options.trial.streams != 1)
 		return "streams= must be 1 for test=echo";
 	if (options.trial.duration_ms == 0)

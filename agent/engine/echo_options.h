@@ -8,7 +8,7 @@ struct echo_transport {
 	const char *name;
 	echo_loop *ask, *answer;
 	int64_t least_size; /* bytes of a question */
-	bool datagrams;	    /* a UDP socket at both ends */
+	bool datagrams;     /* a UDP socket at both ends */
 	bool connections;   /* a second listening port */
 };
 

@@ -3,7 +3,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#define SUBS	  (1 << HISTOGRAM_BITS)
+#define SUBS      (1 << HISTOGRAM_BITS)
 #define VALUE_MAX ((INT64_C(2) << HISTOGRAM_TOP) - 1)
 
 static size_t bucket_of(int64_t value)

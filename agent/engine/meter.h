@@ -13,14 +13,15 @@
 #include "stream_info.h"
 
 struct meter_sample {
-	int64_t at_us; /* since the trial's time 0 */
-	int64_t bytes; /* since the trial's time 0 */
-	struct stream_info info;
+	int64_t at_us;           /* since the trial's time 0 */
+	int64_t bytes;           /* since the trial's time 0 */
+	struct stream_info info; /* tcp */
+	int64_t packets, lost;   /* udp, since the trial's time 0 */
 };
 
 struct meter {
 	int64_t omit_us, duration_us, interval_us; /* interval 0: only omit and end */
-	struct meter_sample *samples;		   /* the first is of time 0 */
+	struct meter_sample *samples;              /* the first is of time 0 */
 	size_t count, capacity;
 	size_t omit_sample; /* where the measured window begins */
 };

@@ -11,7 +11,7 @@ enum { WELCOME = 'G' };
 
 static int open_streams(struct rendezvous *meeting, const char **ret_what)
 {
-	for (int64_t i = 0; i < meeting->options->streams; i++) {
+	for (int64_t i = 0; i < meeting->options->connections; i++) {
 		int fd = trial_socket_open(meeting->options, &meeting->device_bound, ret_what);
 
 		if (fd < 0)
@@ -40,7 +40,7 @@ int rendezvous_init(
 	memset(meeting, 0, sizeof(*meeting));
 	meeting->options = options;
 	meeting->listener = -1;
-	for (size_t i = 0; i < TRIAL_STREAMS_MAX; i++)
+	for (size_t i = 0; i < TRIAL_CONNECTIONS_MAX; i++)
 		meeting->streams[i] = -1;
 	int result = options->listens ? open_listener(meeting, ret_what)
 				      : open_streams(meeting, ret_what);
@@ -60,7 +60,7 @@ size_t rendezvous_watch(const struct rendezvous *meeting, struct pollfd *fds, si
 		fds[count++] = (struct pollfd){.fd = meeting->waiting[i].fd, .events = POLLIN};
 	if (meeting->options->listens)
 		return count;
-	for (int64_t i = 0; i < meeting->options->streams && count < max; i++) {
+	for (int64_t i = 0; i < meeting->options->connections && count < max; i++) {
 		if (!meeting->welcome[i])
 			fds[count++] = (struct pollfd){.fd = meeting->streams[i],
 				.events = meeting->introduced[i] ? POLLIN : POLLOUT};
@@ -120,7 +120,7 @@ static bool settle_guest(struct rendezvous *meeting, size_t index)
 	unsigned int number = guest->hello[TRIAL_TOKEN_SIZE];
 
 	if (rendezvous_token_is_right(guest->hello, meeting->options->token) &&
-		number < meeting->options->streams && meeting->streams[number] < 0) {
+		number < meeting->options->connections && meeting->streams[number] < 0) {
 		meeting->streams[number] = guest->fd;
 		guest->fd = -1;
 	}
@@ -128,9 +128,26 @@ static bool settle_guest(struct rendezvous *meeting, size_t index)
 	return true;
 }
 
+/*
+ * Nothing may be sent before the answer: it would be counted. Nor may a seat be held by somebody
+ * who has left. Both make room for the right one.
+ */
+static void clear_seats(struct rendezvous *meeting)
+{
+	for (int64_t i = 0; i < meeting->options->connections; i++) {
+		int fd = meeting->streams[i];
+		char byte;
+
+		if (fd < 0 || (recv(fd, &byte, 1, MSG_PEEK) < 0 && errno == EAGAIN))
+			continue;
+		close(fd);
+		meeting->streams[i] = -1;
+	}
+}
+
 static bool all_streams_stand(const struct rendezvous *meeting)
 {
-	for (int64_t i = 0; i < meeting->options->streams; i++) {
+	for (int64_t i = 0; i < meeting->options->connections; i++) {
 		if (meeting->streams[i] < 0)
 			return false;
 	}
@@ -141,14 +158,17 @@ static int receive_guests(struct rendezvous *meeting, const char **ret_what)
 {
 	static const char welcome = WELCOME;
 
+	/* Before, so that a newcomer finds the seat free; after, for whom it just seated. */
+	clear_seats(meeting);
 	accept_guests(meeting);
 	for (size_t i = 0; i < meeting->waiting_count;) {
 		if (!settle_guest(meeting, i))
 			i++;
 	}
+	clear_seats(meeting);
 	if (!all_streams_stand(meeting))
 		return 0;
-	for (int64_t i = 0; i < meeting->options->streams; i++) {
+	for (int64_t i = 0; i < meeting->options->connections; i++) {
 		*ret_what = "answering a stream";
 		if (send(meeting->streams[i], &welcome, 1, MSG_NOSIGNAL) != 1)
 			return -errno;
@@ -193,7 +213,7 @@ static int join_as_guest(struct rendezvous *meeting, const char **ret_what)
 {
 	int64_t there = 0;
 
-	for (int64_t i = 0; i < meeting->options->streams; i++) {
+	for (int64_t i = 0; i < meeting->options->connections; i++) {
 		int result = 0;
 
 		if (!meeting->introduced[i])
@@ -204,7 +224,7 @@ static int join_as_guest(struct rendezvous *meeting, const char **ret_what)
 			return result;
 		there += meeting->welcome[i];
 	}
-	return there == meeting->options->streams;
+	return there == meeting->options->connections;
 }
 
 int rendezvous_advance(struct rendezvous *meeting, const char **ret_what)
@@ -220,7 +240,7 @@ void rendezvous_finish(struct rendezvous *meeting, bool close_streams)
 	meeting->listener = -1;
 	while (meeting->waiting_count > 0)
 		drop_guest(meeting, meeting->waiting_count - 1);
-	for (size_t i = 0; close_streams && i < TRIAL_STREAMS_MAX; i++) {
+	for (size_t i = 0; close_streams && i < TRIAL_CONNECTIONS_MAX; i++) {
 		if (meeting->streams[i] >= 0)
 			close(meeting->streams[i]);
 		meeting->streams[i] = -1;

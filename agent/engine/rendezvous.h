@@ -15,7 +15,7 @@
 enum {
 	RENDEZVOUS_HELLO_SIZE = TRIAL_TOKEN_SIZE + 1,
 	RENDEZVOUS_ANSWER_SIZE = 1,
-	RENDEZVOUS_WAITING_MAX = TRIAL_STREAMS_MAX + 16,
+	RENDEZVOUS_WAITING_MAX = TRIAL_CONNECTIONS_MAX + 16,
 };
 
 struct rendezvous_guest {
@@ -31,9 +31,9 @@ struct rendezvous {
 	int port;
 	struct rendezvous_guest waiting[RENDEZVOUS_WAITING_MAX]; /* accepted, token incomplete */
 	size_t waiting_count;
-	int streams[TRIAL_STREAMS_MAX];	    /* by number; -1 while missing */
-	bool introduced[TRIAL_STREAMS_MAX]; /* connecting: the hello is sent */
-	bool welcome[TRIAL_STREAMS_MAX];    /* connecting: the answer came */
+	int streams[TRIAL_CONNECTIONS_MAX];     /* by number; -1 while missing */
+	bool introduced[TRIAL_CONNECTIONS_MAX]; /* connecting: the hello is sent */
+	bool welcome[TRIAL_CONNECTIONS_MAX];    /* connecting: the answer came */
 };
 
 /* Returns 0, or -errno with *ret_what saying what failed. options must outlive it. */

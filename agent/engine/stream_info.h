@@ -6,15 +6,15 @@
 
 enum stream_info_item {
 	INFO_RETRANSMITS,    /* segments so far, summed */
-	INFO_RTT_US,	     /* mean of the streams */
+	INFO_RTT_US,         /* mean of the streams */
 	INFO_MIN_RTT_US,     /* least */
-	INFO_CWND,	     /* segments, summed */
+	INFO_CWND,           /* segments, summed */
 	INFO_DELIVERY_BYTES, /* a second, summed */
-	INFO_BUSY_US,	     /* so far, summed; as the two below */
+	INFO_BUSY_US,        /* so far, summed; as the two below */
 	INFO_RWND_LIMITED_US,
 	INFO_SNDBUF_LIMITED_US,
 	INFO_REORDERING,  /* greatest */
-	INFO_PATH_MTU,	  /* least */
+	INFO_PATH_MTU,    /* least */
 	INFO_BYTES_ACKED, /* so far, summed */
 	INFO_BYTES_SENT,  /* so far, retransmissions included, summed */
 	INFO_BYTES_RETRANSMITTED,

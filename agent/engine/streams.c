@@ -15,91 +15,18 @@
 
 enum {
 	STACK_SIZE = 128 << 10, /* address space; a thread touches a few pages of it */
-	SEND_BLOCK = 128 << 10,
+	/* docs/engines.md, "Why the TCP engine is built so" */
+	SENDFILE_BLOCK = 1 << 20,
+	WRITE_BLOCK = 512 << 10,
 	RECEIVE_BLOCK = 1 << 20,
-	COPY_BLOCK = 32 << 10,
 };
 
-static void announce(const struct streams *streams)
+void streams_announce(const struct streams *streams)
 {
 	uint64_t one = 1;
 	ssize_t put = write(streams->event, &one, sizeof(one));
 
 	(void)put;
-}
-
-static void count(struct stream *stream, size_t size)
-{
-	atomic_fetch_add_explicit(&stream->bytes, size, memory_order_relaxed);
-}
-
-static bool stopped(struct streams *streams)
-{
-	return atomic_load_explicit(&streams->stop, memory_order_relaxed);
-}
-
-static void mark_first(struct streams *streams)
-{
-	if (atomic_exchange(&streams->claimed, true))
-		return;
-	streams->first_us = clock_now_us();
-	atomic_store(&streams->started, true);
-	announce(streams);
-}
-
-static void send_all(struct stream *stream)
-{
-	const struct streams *all = stream->all;
-
-	while (!stopped(stream->all)) {
-		ssize_t put = send(stream->fd, all->block, all->block_size, MSG_NOSIGNAL);
-
-		if (put >= 0)
-			count(stream, (size_t)put);
-		else if (errno != EINTR)
-			return;
-	}
-}
-
-/* Returns 0 at the connection's end, or -errno when the kernel cannot do without a copy. */
-static int receive_uncopied(struct stream *stream)
-{
-	bool first = true;
-
-	while (!stopped(stream->all)) {
-		/* The bytes are dropped in the kernel: no copy, no cache line touched. */
-		ssize_t got = recv(stream->fd, NULL, stream->all->block_size, MSG_TRUNC);
-
-		if (got == 0)
-			return 0;
-		if (got < 0 && errno != EINTR)
-			return errno == EFAULT || errno == EINVAL || errno == EOPNOTSUPP ? -errno
-											 : 0;
-		if (got > 0)
-			count(stream, (size_t)got);
-		if (first && got > 0) {
-			mark_first(stream->all);
-			first = false;
-		}
-	}
-	return 0;
-}
-
-static void __attribute__((noinline)) receive_copied(struct stream *stream)
-{
-	char bytes[COPY_BLOCK];
-
-	atomic_store(&stream->all->copying, true);
-	while (!stopped(stream->all)) {
-		ssize_t got = recv(stream->fd, bytes, sizeof(bytes), 0);
-
-		if (got == 0 || (got < 0 && errno != EINTR))
-			return;
-		if (got > 0) {
-			count(stream, (size_t)got);
-			mark_first(stream->all);
-		}
-	}
 }
 
 static char *decimal(int number, char *end)
@@ -135,29 +62,21 @@ static void *run_stream(void *argument)
 	int task = (int)syscall(SYS_gettid);
 
 	atomic_store(&stream->task, task);
-	if (stream->all->sends)
-		send_all(stream);
-	else if (receive_uncopied(stream) < 0)
-		receive_copied(stream);
+	bool orderly = stream->all->sends ? stream_send(stream) : stream_receive(stream);
+
+	stream->ended_us = clock_now_us();
+	if (orderly)
+		trial_socket_disarm(stream->fd);
+	else
+		atomic_fetch_add(&stream->all->broken, 1);
 	stream->told = read_scheduling(task, &stream->run_us, &stream->wait_us);
 	atomic_store(&stream->finished, true);
 	atomic_fetch_add(&stream->all->ended, 1);
-	announce(stream->all);
+	/* The other end of an orderly one waits for this. */
+	if (orderly)
+		shutdown(stream->fd, SHUT_RDWR);
+	streams_announce(stream->all);
 	return NULL;
-}
-
-/* Not all zeros: a link that compresses must not look faster than it is. (Marsaglia's xorshift32,
- * Journal of Statistical Software 8(14), 2003.) */
-static void fill_block(char *block, size_t size)
-{
-	uint32_t state = 2463534242u;
-
-	for (size_t i = 0; i < size; i++) {
-		state ^= state << 13;
-		state ^= state >> 17;
-		state ^= state << 5;
-		block[i] = (char)(state >> 24);
-	}
 }
 
 static int start_threads(struct streams *streams)
@@ -181,30 +100,56 @@ static int start_threads(struct streams *streams)
 	return -result;
 }
 
-int streams_start(struct streams *streams, const struct trial_options *options, const int *fds)
+/* A byte count is spread evenly; the first streams take what is left over. */
+static int64_t quota_of(const struct streams *streams, int number)
 {
-	size_t standard = options->sends ? SEND_BLOCK : RECEIVE_BLOCK;
-	int result = 0;
+	return streams->bytes_wanted / streams->count +
+	       (number < streams->bytes_wanted % streams->count);
+}
 
-	memset(streams, 0, sizeof(*streams));
-	streams->sends = options->sends;
-	streams->count = (int)options->streams;
-	streams->block_size = options->block == TRIAL_UNSET ? standard : (size_t)options->block;
+static void take_descriptors(struct streams *streams, const int *fds)
+{
 	for (int i = 0; i < streams->count; i++) {
 		streams->each[i].all = streams;
 		streams->each[i].fd = fds[i];
+		streams->each[i].quota = quota_of(streams, i);
 		trial_socket_arm(fds[i]);
 	}
+}
+
+static int make_payload(struct streams *streams, const struct trial_options *options)
+{
+	bool want_file = !streams->copies;
+	size_t standard = want_file ? SENDFILE_BLOCK : WRITE_BLOCK;
+	size_t size = options->block == TRIAL_UNSET ? standard : (size_t)options->block;
+
+	streams->block_size = size;
+	int result = payload_init(&streams->payload, size, want_file);
+
+	if (result == 0 && want_file && streams->payload.file < 0)
+		atomic_store(&streams->lacks, STREAMS_LACK_MEMFD);
+	return result;
+}
+
+int streams_start(
+	struct streams *streams, const struct trial_options *options, bool sends, const int *fds)
+{
+	int result = 0;
+
+	memset(streams, 0, sizeof(*streams));
+	streams->payload.file = -1;
+	streams->sends = sends;
+	streams->copies = options->method == (sends ? TRIAL_WRITE : TRIAL_RECV);
+	streams->count = (int)options->streams;
+	streams->bytes_wanted = options->bytes == TRIAL_UNSET ? 0 : options->bytes;
+	streams->block_size =
+		options->block == TRIAL_UNSET ? RECEIVE_BLOCK : (size_t)options->block;
+	take_descriptors(streams, fds);
 	streams->event = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	if (streams->event < 0)
 		result = -errno;
-	if (result == 0 && options->sends) {
-		streams->block = malloc(streams->block_size);
-		if (streams->block)
-			fill_block(streams->block, streams->block_size);
-		else
-			result = -ENOMEM;
-	}
+	if (result == 0 && sends)
+		result = make_payload(streams, options);
 	if (result == 0)
 		result = start_threads(streams);
 	if (result < 0)
@@ -222,6 +167,17 @@ int64_t streams_bytes(struct streams *streams)
 		stream->seen = now;
 	}
 	return streams->total;
+}
+
+int64_t streams_ended_us(const struct streams *streams)
+{
+	int64_t last = 0;
+
+	for (int i = 0; i < streams->count; i++) {
+		if (streams->each[i].ended_us > last)
+			last = streams->each[i].ended_us;
+	}
+	return last;
 }
 
 bool streams_scheduling(const struct streams *streams, int64_t *ret_run_us, int64_t *ret_wait_us)
@@ -267,9 +223,9 @@ void streams_acknowledge(const struct streams *streams)
 
 const char *streams_method(const struct streams *streams)
 {
-	if (streams->sends)
-		return "write";
-	return atomic_load(&streams->copying) ? "recv" : "recv_trunc";
+	if (streams->copies || atomic_load(&streams->lacks) != 0)
+		return streams->sends ? "write" : "recv";
+	return streams->sends ? "sendfile" : "recv_trunc";
 }
 
 void streams_stop(struct streams *streams)
@@ -293,6 +249,5 @@ void streams_stop(struct streams *streams)
 	if (streams->event >= 0)
 		close(streams->event);
 	streams->event = -1;
-	free(streams->block);
-	streams->block = NULL;
+	payload_finish(&streams->payload);
 }

@@ -11,6 +11,7 @@ static void begin_test(struct agent *agent, const struct wire_record *request, b
 		void (*begin)(struct agent *agent, const struct wire_record *request, bool listens);
 	} tests[] = {
 		{"tcp", trial_begin},
+		{"udp", udp_begin},
 		{"echo", echo_begin},
 	};
 	const char *wanted = wire_record_text(request, "test");

@@ -6,37 +6,25 @@
 
 #include "agent.h"
 #include "clock.h"
-#include "meter.h"
+#include "files.h"
 #include "rendezvous.h"
-#include "streams.h"
 #include "tests.h"
 #include "trial_options.h"
 #include "trial_report.h"
+#include "trial_side.h"
 #include "trial_socket.h"
 
-enum {
-	LOOK_US = 500000, /* how often the counters are looked at, for stalls and wrapping words */
-	LOOKS_A_TRIAL = 10, /* at least: a short trial's silence has to be seen, too */
-	PROGRESS_US = 1000000,
-};
+enum { PROGRESS_US = 1000000 };
 
 struct trial {
 	struct job job;
 	struct trial_options options;
 	struct rendezvous meeting;
 	int64_t asked_us; /* when the request came */
-	bool running;
-	/* From here on only when running. */
-	struct streams streams;
-	struct meter meter;
-	int64_t begun_us; /* all streams stood */
-	int64_t zero_us;  /* the trial's time 0; 0 until the receiver has the first byte */
-	int64_t moved_us; /* when bytes were last seen to move */
-	int64_t looked_us, progress_us;
-	int64_t bytes, acked;
-	bool scheduled;
-	int64_t run_us, wait_us; /* at the start of the window */
-	int64_t app_limited;
+	bool running;     /* the sides are there */
+	struct trial_side sides[2];
+	size_t side_count;
+	int64_t progress_us;
 };
 
 static struct trial *trial_of(struct job *job)
@@ -53,14 +41,17 @@ static size_t trial_watch(
 	const struct job *job, const struct agent *agent, struct pollfd *fds, size_t max)
 {
 	const struct trial *trial = const_trial_of(job);
+	size_t count = 0;
 
 	(void)agent;
 	if (!trial->running)
 		return rendezvous_watch(&trial->meeting, fds, max);
-	if (max == 0)
-		return 0;
-	fds[0] = (struct pollfd){.fd = trial->streams.event, .events = POLLIN};
-	return 1;
+	for (size_t i = 0; i < trial->side_count && count < max; i++) {
+		if (!trial->sides[i].over)
+			fds[count++] = (struct pollfd){
+				.fd = trial->sides[i].streams.event, .events = POLLIN};
+	}
+	return count;
 }
 
 static int64_t setup_end(const struct trial *trial)
@@ -68,36 +59,29 @@ static int64_t setup_end(const struct trial *trial)
 	return trial->asked_us + trial->options.setup_ms * 1000;
 }
 
-/* The sender's own end, should it never see the receiver's reset. */
-static int64_t run_limit(const struct trial *trial)
-{
-	return trial->begun_us + (trial->options.duration_ms + trial->options.stall_ms) * 1000;
-}
-
-static int64_t least(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
-static int64_t look_interval(const struct trial *trial)
-{
-	return least(LOOK_US, trial->options.duration_ms * 1000 / LOOKS_A_TRIAL);
-}
-
 static int64_t trial_deadline(const struct job *job)
 {
 	const struct trial *trial = const_trial_of(job);
+	int64_t next = AGENT_NEVER;
 
 	if (!trial->running)
 		return setup_end(trial);
-	int64_t next = least(run_limit(trial), trial->looked_us + look_interval(trial));
+	for (size_t i = 0; i < trial->side_count; i++) {
+		int64_t wanted = trial->sides[i].over ? next : side_deadline(&trial->sides[i]);
 
-	next = least(next, trial->moved_us + trial->options.stall_ms * 1000);
-	/* A sender goes on until the reset; its boundaries end with the duration. */
-	if (trial->zero_us && !(trial->options.sends && trial->meter.count &&
-				      meter_last(&trial->meter)->at_us >= trial->meter.duration_us))
-		next = least(next, trial->zero_us + meter_next_us(&trial->meter));
+		if (wanted < next)
+			next = wanted;
+	}
 	return next;
+}
+
+static int64_t bytes_so_far(const struct trial *trial)
+{
+	int64_t bytes = 0;
+
+	for (size_t i = 0; i < trial->side_count; i++)
+		bytes += trial->sides[i].bytes;
+	return bytes;
 }
 
 static void say_failure(
@@ -108,43 +92,8 @@ static void say_failure(
 	wire_writer_text(writer, "code", code);
 	wire_writer_text(writer, "message", message);
 	if (trial->running)
-		wire_writer_number(writer, "bytes", trial->bytes);
+		wire_writer_number(writer, "bytes", bytes_so_far(trial));
 	agent_end(agent);
-}
-
-/*
- * What the sender put on its way. What was written is more by a full socket buffer (megabytes),
- * which the reset throws away: neither a rate nor the path proof may count it. Kernels before 4.19
- * do not tell; there it is what was written.
- */
-static int64_t sent_bytes(const struct trial *trial, const struct stream_info *info)
-{
-	int64_t greeting = trial->options.listens ? RENDEZVOUS_ANSWER_SIZE : RENDEZVOUS_HELLO_SIZE;
-
-	if (info->items[INFO_BYTES_SENT] == INFO_UNKNOWN ||
-		info->items[INFO_BYTES_RETRANSMITTED] == INFO_UNKNOWN)
-		return trial->bytes;
-	return info->items[INFO_BYTES_SENT] - info->items[INFO_BYTES_RETRANSMITTED] -
-	       greeting * trial->options.streams;
-}
-
-static void take_sample(struct trial *trial, int64_t now)
-{
-	struct meter_sample sample = {.at_us = now - trial->zero_us, .bytes = trial->bytes};
-
-	if (trial->options.sends) {
-		int fds[TRIAL_STREAMS_MAX];
-
-		streams_fds(&trial->streams, fds);
-		stream_info_read(fds, trial->streams.count, &sample.info);
-		/* The threads may have begun before the first sample was taken. */
-		sample.bytes = trial->meter.count > 0 ? sent_bytes(trial, &sample.info) : 0;
-		if (sample.info.items[INFO_APP_LIMITED] > 0)
-			trial->app_limited++;
-	}
-	if (meter_add(&trial->meter, &sample))
-		trial->scheduled =
-			streams_scheduling(&trial->streams, &trial->run_us, &trial->wait_us);
 }
 
 static void say_connected(const struct trial *trial, struct agent *agent)
@@ -159,42 +108,52 @@ static void say_connected(const struct trial *trial, struct agent *agent)
 	wire_writer_number(writer, "send_buffer", grants.send_buffer);
 	wire_writer_number(writer, "receive_buffer", grants.receive_buffer);
 	wire_writer_number(writer, "device_bound", trial->meeting.device_bound);
+	wire_writer_number(writer, "nodelay", grants.nodelay);
+	wire_writer_number(writer, "dscp", grants.dscp);
+	if (grants.pacing >= 0)
+		wire_writer_number(writer, "pacing", grants.pacing * trial->options.streams);
 	agent_end(agent);
+}
+
+/*
+ * The lower half of the connections carries data from the listener, the upper half to it. One way
+ * there is only one half.
+ */
+static int start_sides(struct trial *trial)
+{
+	const struct trial_options *options = &trial->options;
+	int *fds = trial->meeting.streams;
+	bool sends = trial->options.sends;
+	int result = 0;
+
+	if (options->sends && options->receives)
+		sends = options->listens;
+	trial->running = true;
+	for (int64_t first = 0; first < options->connections && result == 0;
+		first += options->streams) {
+		result =
+			side_start(&trial->sides[trial->side_count++], options, sends, fds + first);
+		memset(fds + first, -1, (size_t)options->streams * sizeof(*fds));
+		sends = !sends;
+	}
+	rendezvous_finish(&trial->meeting, true);
+	return result;
 }
 
 /* All streams stand. Returns true when that already was the end. */
 static bool begin_run(struct trial *trial, struct agent *agent)
 {
-	const struct trial_options *options = &trial->options;
-
 	say_connected(trial, agent);
-	if (options->duration_ms == 0) {
-		const struct trial_result nothing = {.method = "probe"};
-
-		trial_report_ok(agent, trial->job.id, &trial->meter, &nothing);
+	if (trial->options.duration_ms == 0) {
+		trial_report_probe(agent, trial->job.id);
 		return true;
 	}
-	int result = meter_init(&trial->meter, options->duration_ms * 1000, options->omit_ms * 1000,
-		options->interval_ms * 1000);
+	int result = start_sides(trial);
 
-	rendezvous_finish(&trial->meeting, result < 0);
-	if (result == 0)
-		result = streams_start(&trial->streams, options, trial->meeting.streams);
-	memset(trial->meeting.streams, -1, sizeof(trial->meeting.streams));
-	if (result < 0) {
+	if (result < 0)
 		agent_say_errno(agent, trial->job.id, "setup", "starting streams", -result);
-		return true;
-	}
-	trial->running = true;
-	trial->begun_us = clock_now_us();
-	trial->moved_us = trial->begun_us;
-	trial->looked_us = trial->begun_us;
-	trial->progress_us = trial->begun_us;
-	if (options->sends) {
-		trial->zero_us = trial->begun_us;
-		take_sample(trial, trial->zero_us);
-	}
-	return false;
+	trial->progress_us = clock_now_us();
+	return result < 0;
 }
 
 static bool advance_setup(struct trial *trial, struct agent *agent)
@@ -225,139 +184,65 @@ static bool advance_setup(struct trial *trial, struct agent *agent)
 	return true;
 }
 
-static bool is_stalled(struct trial *trial, int64_t now)
+static void say_progress(struct trial *trial, struct agent *agent)
 {
-	if (now < trial->moved_us + trial->options.stall_ms * 1000)
-		return false;
-	if (!trial->options.sends)
-		return true;
-	/* On a slow link one write may take longer than that: what counts is what arrives. */
-	struct stream_info info;
-	int fds[TRIAL_STREAMS_MAX];
+	int64_t now = clock_now_us();
 
-	streams_fds(&trial->streams, fds);
-	stream_info_read(fds, trial->streams.count, &info);
-	int64_t acked = info.items[INFO_BYTES_ACKED];
-	bool moved = acked == INFO_UNKNOWN || acked != trial->acked;
-
-	trial->acked = acked;
-	if (moved)
-		trial->moved_us = now;
-	return !moved;
-}
-
-/*
- * A path that died in the middle still has the bytes from before; their mean over the whole window
- * would be a low rate that was never there. Half of the window is more than any retransmission
- * timer of a path that lives, and less than a trial can lose without being worthless.
- */
-static bool died_before_the_end(const struct trial *trial, int64_t now)
-{
-	int64_t window_us = (trial->options.duration_ms - trial->options.omit_ms) * 1000;
-
-	return !trial->options.sends && 2 * (now - trial->moved_us) >= window_us;
-}
-
-static void say_stalled(const struct trial *trial, struct agent *agent, int64_t now)
-{
-	char message[80];
-
-	snprintf(message, sizeof(message), "no byte came in the last %lld ms of %lld ms",
-		(long long)(now - trial->moved_us) / 1000,
-		(long long)(now - trial->begun_us) / 1000);
-	say_failure(trial, agent, "stalled", message);
-}
-
-/* Stops counting, then the threads, then says how it went. */
-static void finish_run(struct trial *trial, struct agent *agent, int64_t now)
-{
-	struct trial_result result = {.sends = trial->options.sends};
-	int64_t run_us, wait_us;
-
-	if (now - trial->zero_us > meter_last(&trial->meter)->at_us)
-		take_sample(trial, now);
-	result.scheduled =
-		streams_scheduling(&trial->streams, &run_us, &wait_us) && trial->scheduled;
-	result.run_us = result.scheduled ? run_us - trial->run_us : 0;
-	result.wait_us = result.scheduled ? wait_us - trial->wait_us : 0;
-	result.app_limited = trial->app_limited;
-	result.method = streams_method(&trial->streams);
-	streams_stop(&trial->streams);
-	trial_report_intervals(agent, trial->job.id, &trial->meter, result.sends);
-	trial_report_ok(agent, trial->job.id, &trial->meter, &result);
-}
-
-static void say_progress(struct trial *trial, struct agent *agent, int64_t now)
-{
 	if (now < trial->progress_us + PROGRESS_US)
 		return;
 	trial->progress_us = now;
-	wire_writer_number(agent_begin(agent, trial->job.id, "progress"), "bytes", trial->bytes);
+	wire_writer_number(
+		agent_begin(agent, trial->job.id, "progress"), "bytes", bytes_so_far(trial));
 	agent_end(agent);
 }
 
-static void look_at_counters(struct trial *trial, int64_t now)
+static void say_stalled(
+	const struct trial *trial, struct agent *agent, const struct trial_side *side)
 {
-	int64_t bytes = streams_bytes(&trial->streams);
+	char message[80];
 
-	if (!trial->zero_us && atomic_load(&trial->streams.started)) {
-		int64_t counted = trial->bytes;
-
-		trial->zero_us = trial->streams.first_us;
-		trial->bytes = 0;
-		take_sample(trial, trial->zero_us);
-		trial->bytes = counted;
-	}
-	if (bytes != trial->bytes)
-		trial->moved_us = now;
-	trial->bytes = bytes;
-	trial->looked_us = now;
+	snprintf(message, sizeof(message), "no byte %s in the last %lld ms of %lld ms",
+		side->sends ? "left" : "came", (long long)side->silent_us / 1000,
+		(long long)(side->looked_us - side->begun_us) / 1000);
+	say_failure(trial, agent, "stalled", message);
 }
 
-/* The peer has closed. Too early it is a loss; else what was measured until then counts. */
-static void meet_the_end(struct trial *trial, struct agent *agent, int64_t now)
+static void say_end(const struct trial *trial, struct agent *agent, enum side_state state)
 {
-	int64_t elapsed = trial->zero_us ? now - trial->zero_us : 0;
+	static const struct {
+		const char *code, *message;
+	} ends[] = {
+		[SIDE_LOST] = {"lost", "the peer closed before half of the time"},
+		[SIDE_TOO_MUCH] = {"bad", "the peer sent more bytes than the trial has"},
+		[SIDE_TOO_LITTLE] = {"lost", "the peer ended before all bytes had come"},
+	};
 
-	if (elapsed < trial->options.duration_ms * 1000 / 2 ||
-		elapsed <= trial->options.omit_ms * 1000)
-		say_failure(trial, agent, "lost", "the peer closed before half of the time");
-	else
-		finish_run(trial, agent, now);
+	say_failure(trial, agent, ends[state].code, ends[state].message);
 }
 
 static bool advance_run(struct trial *trial, struct agent *agent)
 {
-	streams_acknowledge(&trial->streams);
-	bool ended = atomic_load(&trial->streams.ended) > 0;
-	int64_t now = clock_now_us();
+	bool over = true;
 
-	look_at_counters(trial, now);
-	int64_t elapsed = trial->zero_us ? now - trial->zero_us : -1;
-	bool over = trial->options.sends ? now >= run_limit(trial)
-					 : elapsed >= trial->meter.duration_us;
+	for (size_t i = 0; i < trial->side_count; i++) {
+		struct trial_side *side = &trial->sides[i];
+		enum side_state state = side->over ? SIDE_OVER : side_advance(side);
 
-	if (over && died_before_the_end(trial, now)) {
-		say_stalled(trial, agent, now);
-		return true;
+		if (state == SIDE_STALLED) {
+			say_stalled(trial, agent, side);
+			return true;
+		}
+		if (state > SIDE_OVER) {
+			say_end(trial, agent, state);
+			return true;
+		}
+		over = over && state == SIDE_OVER;
 	}
-	if (over) {
-		finish_run(trial, agent, now);
-		return true;
-	}
-	if (ended) {
-		meet_the_end(trial, agent, now);
-		return true;
-	}
-	if (is_stalled(trial, now)) {
-		say_stalled(trial, agent, now);
-		return true;
-	}
-	if (elapsed >= 0 && meter_last(&trial->meter)->at_us < trial->meter.duration_us &&
-		elapsed >= meter_next_us(&trial->meter))
-		take_sample(trial, now);
-	say_progress(trial, agent, now);
-	return false;
+	if (over)
+		trial_report_sides(agent, trial->job.id, trial->sides, trial->side_count);
+	else
+		say_progress(trial, agent);
+	return over;
 }
 
 static bool trial_advance(struct job *job, struct agent *agent)
@@ -371,11 +256,10 @@ static void trial_destroy(struct job *job)
 {
 	struct trial *trial = trial_of(job);
 
-	if (trial->running)
-		streams_stop(&trial->streams);
-	else
+	for (size_t i = 0; i < trial->side_count; i++)
+		side_finish(&trial->sides[i]);
+	if (!trial->running)
 		rendezvous_finish(&trial->meeting, true);
-	meter_finish(&trial->meter);
 	free(trial);
 }
 
@@ -387,11 +271,38 @@ static const struct job_kind trial_kind = {
 	.exclusive = true,
 };
 
+/* Appends, cut to what fits. */
+static void add_text(char *message, size_t size, const char *text)
+{
+	strncat(message, text, size - strlen(message) - 1);
+}
+
+/* Which ones there are is the host's matter: the user cannot know it. */
+static void say_no_congestion(
+	struct agent *agent, uint32_t id, const struct trial_options *options, int number)
+{
+	bool barred = number == EPERM;
+	char path[FILES_PATH_MAX], offered[256] = "", message[400] = "congestion control \"";
+
+	if (files_join(path, sizeof(path), agent->root, "/proc/sys/net/ipv4/tcp_",
+		    barred ? "allowed" : "available", "_congestion_control", NULL))
+		files_read(path, offered, sizeof(offered));
+	offered[strcspn(offered, "\n")] = '\0';
+	add_text(message, sizeof(message), options->congestion);
+	add_text(message, sizeof(message),
+		barred ? "\" is not permitted; this host permits "
+		       : "\" is not there; this host offers ");
+	add_text(message, sizeof(message), *offered ? offered : "none that it tells");
+	agent_say_error(agent, id, "setup", message);
+}
+
 void trial_begin(struct agent *agent, const struct wire_record *request, bool listens)
 {
 	struct trial_options options;
 	const char *what = trial_options_read(request, listens, &options);
 
+	if (!what)
+		what = trial_options_read_method(request, &options);
 	if (what) {
 		agent_say_error(agent, request->id, "bad", what);
 		return;
@@ -412,7 +323,10 @@ void trial_begin(struct agent *agent, const struct wire_record *request, bool li
 	int result = rendezvous_init(&trial->meeting, &trial->options, &what);
 
 	if (result < 0) {
-		agent_say_errno(agent, request->id, "setup", what, -result);
+		if (strcmp(what, TRIAL_SOCKET_CONGESTION) == 0)
+			say_no_congestion(agent, request->id, &options, -result);
+		else
+			agent_say_errno(agent, request->id, "setup", what, -result);
 		free(trial);
 		return;
 	}

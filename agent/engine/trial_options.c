@@ -36,6 +36,8 @@ static const struct {
 	NUMBER(mss, TRIAL_UNSET, 48, 65535, 0),
 	NUMBER(dscp, TRIAL_UNSET, 0, 63, 0),
 	NUMBER(pacing, TRIAL_UNSET, 512, 1000000000000, 0),
+	NUMBER(nodelay, TRIAL_UNSET, 0, 1, 0),
+	NUMBER(bytes, TRIAL_UNSET, 1, 1000000000000000, 0),
 #undef NUMBER
 };
 
@@ -122,14 +124,43 @@ static bool read_name(const struct wire_record *request, const char *key, char *
 	return true;
 }
 
-static const char *read_ends(const struct wire_record *request, struct trial_options *options)
+static const char *read_role(const struct wire_record *request, struct trial_options *options)
 {
 	const char *role = wire_record_text(request, "role");
+	bool both = role && strcmp(role, "both") == 0;
+
+	options->sends = both || (role && strcmp(role, "send") == 0);
+	options->receives = both || (role && strcmp(role, "receive") == 0);
+	options->connections = options->streams * (both ? 2 : 1);
+	return options->sends || options->receives ? NULL : "role= must be send, receive or both";
+}
+
+const char *trial_options_read_method(
+	const struct wire_record *request, struct trial_options *options)
+{
+	static const struct {
+		const char *name;
+		enum trial_method method;
+		bool sends;
+	} methods[] = {{"sendfile", TRIAL_SENDFILE, true}, {"write", TRIAL_WRITE, true},
+		{"recv_trunc", TRIAL_RECV_TRUNC, false}, {"recv", TRIAL_RECV, false}};
+	const char *name = wire_record_text(request, "method");
+
+	for (size_t i = 0; name && i < sizeof(methods) / sizeof(methods[0]); i++) {
+		if (strcmp(methods[i].name, name) != 0)
+			continue;
+		options->method = methods[i].method;
+		return (methods[i].sends ? options->sends : options->receives)
+			       ? NULL
+			       : "method= is none of this end's role";
+	}
+	return name ? "method= must be sendfile, write, recv_trunc or recv" : NULL;
+}
+
+static const char *read_ends(const struct wire_record *request, struct trial_options *options)
+{
 	int64_t family;
 
-	if (!role || (strcmp(role, "send") != 0 && strcmp(role, "receive") != 0))
-		return "role= must be send or receive";
-	options->sends = strcmp(role, "send") == 0;
 	if (!read_token(wire_record_text(request, "token"), options->token))
 		return "token= must be 32 hexadecimal digits";
 	if (wire_record_number(request, "family", &family) < 0 || (family != 4 && family != 6))
@@ -149,6 +180,27 @@ static const char *read_ends(const struct wire_record *request, struct trial_opt
 	return NULL;
 }
 
+/* What no single key says. */
+static const char *check_combination(const struct trial_options *options)
+{
+	bool counts = options->bytes != TRIAL_UNSET;
+
+	if (options->omit_ms > 0 && options->omit_ms >= options->duration_ms)
+		return "omit_ms= must be below duration_ms";
+	if (options->interval_ms > 0 &&
+		options->duration_ms / options->interval_ms >= TRIAL_INTERVALS_MAX)
+		return "interval_ms= is too short: at most 4096 intervals";
+	if (counts && options->duration_ms == 0)
+		return "bytes= needs duration_ms as its upper bound";
+	if (counts && options->omit_ms > 0)
+		return "bytes= counts from the first byte: omit_ms must be 0";
+	if (counts && options->bytes < options->streams)
+		return "bytes= must be at least one a stream";
+	if (options->port_last < options->port)
+		return "port_last= must not be below port=";
+	return NULL;
+}
+
 const char *trial_options_read(
 	const struct wire_record *request, bool listens, struct trial_options *ret)
 {
@@ -156,18 +208,14 @@ const char *trial_options_read(
 	const char *wrong = read_numbers(request, &options);
 
 	if (!wrong)
+		wrong = read_role(request, &options);
+	if (!wrong)
 		wrong = read_ends(request, &options);
-	if (wrong)
-		return wrong;
-	if (options.omit_ms > 0 && options.omit_ms >= options.duration_ms)
-		return "omit_ms= must be below duration_ms";
-	if (options.interval_ms > 0 &&
-		options.duration_ms / options.interval_ms >= TRIAL_INTERVALS_MAX)
-		return "interval_ms= is too short: at most 4096 intervals";
 	if (options.port_last == 0)
 		options.port_last = options.port;
-	if (options.port_last < options.port)
-		return "port_last= must not be below port=";
-	*ret = options;
-	return NULL;
+	if (!wrong)
+		wrong = check_combination(&options);
+	if (!wrong)
+		*ret = options;
+	return wrong;
 }

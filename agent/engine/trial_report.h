@@ -1,25 +1,18 @@
-/* The records of a trial's end: intervals and the final one. */
+/* The records of a trial's end: intervals, sides and the final one. */
 #ifndef TRIAL_REPORT_H
 #define TRIAL_REPORT_H
 
-#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-#include "meter.h"
-
 struct agent;
+struct trial_side;
 
-struct trial_result {
-	bool sends;
-	const char *method;
-	int64_t app_limited; /* samples */
-	bool scheduled;	     /* the two below are known */
-	int64_t run_us, wait_us;
-};
+/* The final record of a trial of no length. */
+void trial_report_probe(struct agent *agent, uint32_t id);
 
-void trial_report_intervals(
-	struct agent *agent, uint32_t id, const struct meter *meter, bool sends);
-void trial_report_ok(struct agent *agent, uint32_t id, const struct meter *meter,
-	const struct trial_result *result);
+/* Everything about one side, or two that ran at once. */
+void trial_report_sides(
+	struct agent *agent, uint32_t id, const struct trial_side *sides, size_t count);
 
 #endif

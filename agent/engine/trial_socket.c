@@ -74,7 +74,10 @@ static int set_options(int fd, const struct trial_options *options, const char *
 	*ret_what = "mss";
 	if (set_int(fd, IPPROTO_TCP, TCP_MAXSEG, options->mss) < 0)
 		return -1;
-	*ret_what = "congestion control";
+	*ret_what = "nodelay";
+	if (set_int(fd, IPPROTO_TCP, TCP_NODELAY, options->nodelay) < 0)
+		return -1;
+	*ret_what = TRIAL_SOCKET_CONGESTION;
 	if (set_congestion(fd, options) < 0)
 		return -1;
 	*ret_what = "dscp";
@@ -140,7 +143,7 @@ int trial_socket_listen(int fd, const struct trial_options *options, const char 
 		trial_socket_set_port(&address, (uint16_t)port);
 		if (bind(fd, (struct sockaddr *)&address, options->address_size) == 0) {
 			*ret_what = "listen";
-			result = listen(fd, TRIAL_STREAMS_MAX) < 0 ? -errno : bound_port(fd);
+			result = listen(fd, TRIAL_CONNECTIONS_MAX) < 0 ? -errno : bound_port(fd);
 			return result;
 		}
 		result = -errno;
@@ -175,11 +178,44 @@ int trial_socket_connected(int fd)
 	return -failure;
 }
 
+static int granted_dscp(int fd)
+{
+	struct sockaddr_storage address = {0};
+	socklen_t size = sizeof(address);
+	int traffic_class = 0;
+
+	getsockname(fd, (struct sockaddr *)&address, &size);
+	size = sizeof(traffic_class);
+	if (address.ss_family == AF_INET)
+		getsockopt(fd, IPPROTO_IP, IP_TOS, &traffic_class, &size);
+	else
+		getsockopt(fd, IPPROTO_IPV6, IPV6_TCLASS, &traffic_class, &size);
+	return traffic_class >> 2;
+}
+
+/* The option has 64 bits on new kernels and 32 on old ones, all ones meaning no bound. */
+static int64_t granted_pacing(int fd)
+{
+	uint64_t wide = 0;
+	socklen_t size = sizeof(wide);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_MAX_PACING_RATE, &wide, &size) < 0)
+		return -1;
+	if (size == sizeof(wide))
+		return wide == UINT64_MAX ? -1 : (int64_t)(wide * 8);
+	uint32_t narrow;
+
+	memcpy(&narrow, &wide, sizeof(narrow));
+	return narrow == UINT32_MAX ? -1 : (int64_t)narrow * 8;
+}
+
 void trial_socket_describe(int fd, struct trial_grants *ret)
 {
 	socklen_t size = sizeof(int);
 
-	*ret = (struct trial_grants){0};
+	*ret = (struct trial_grants){.dscp = granted_dscp(fd), .pacing = granted_pacing(fd)};
+	getsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &ret->nodelay, &size);
+	size = sizeof(int);
 	getsockopt(fd, IPPROTO_TCP, TCP_MAXSEG, &ret->mss, &size);
 	size = sizeof(int);
 	getsockopt(fd, SOL_SOCKET, SO_SNDBUF, &ret->send_buffer, &size);
@@ -195,4 +231,11 @@ void trial_socket_arm(int fd)
 
 	fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
 	setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
+}
+
+void trial_socket_disarm(int fd)
+{
+	struct linger off = {0};
+
+	setsockopt(fd, SOL_SOCKET, SO_LINGER, &off, sizeof(off));
 }

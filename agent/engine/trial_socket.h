@@ -7,6 +7,9 @@
 
 #include "trial_options.h"
 
+/* What failed when the host does not offer or permit the congestion control. */
+#define TRIAL_SOCKET_CONGESTION "congestion control"
+
 /*
  * A non-blocking socket that is bound to the device (*ret_bound says whether the kernel permitted
  * it) and has the options that must be set before connecting. Returns it, or -errno with *ret_what
@@ -26,6 +29,8 @@ int trial_socket_connected(int fd);
 /* What the kernel granted on a connected socket. */
 struct trial_grants {
 	int mss, send_buffer, receive_buffer; /* bytes */
+	int nodelay, dscp;
+	int64_t pacing; /* bit/s; -1 without a bound, or where the kernel does not tell */
 	char congestion[16];
 };
 
@@ -33,6 +38,9 @@ void trial_socket_describe(int fd, struct trial_grants *ret);
 
 /* Makes a connected socket ready for its data thread: blocking, and closing with a reset. */
 void trial_socket_arm(int fd);
+
+/* Lets it close in order: the other end has all it was sent. */
+void trial_socket_disarm(int fd);
 
 /* Parts of the above, for the sockets that go with a trial's connection. -1 with errno. */
 int trial_socket_bind_device(int fd, const struct trial_options *options, bool *ret_bound);

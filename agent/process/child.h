@@ -10,13 +10,13 @@
 #include <sys/types.h>
 
 enum child_streams {
-	CHILD_PIPES,	  /* input, output and errors are pipes */
+	CHILD_PIPES,      /* input, output and errors are pipes */
 	CHILD_SOCKETPAIR, /* input == output is one socket; errors is a pipe */
-	CHILD_QUIET,	  /* all three are /dev/null; the descriptors are -1 */
+	CHILD_QUIET,      /* all three are /dev/null; the descriptors are -1 */
 };
 
 struct child {
-	pid_t pid;		   /* -1 when there is none */
+	pid_t pid;                 /* -1 when there is none */
 	int input, output, errors; /* -1 when closed */
 	bool exited;
 	int status; /* as of waitpid(), once exited */

@@ -16,16 +16,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define WIRE_MAGIC	"orch-agent"
-#define WIRE_VERSION	1
-#define WIRE_LINE_MAX	16384 /* bytes of one line with its newline; longer ones are an error */
+#define WIRE_MAGIC      "orch-agent"
+#define WIRE_VERSION    1
+#define WIRE_LINE_MAX   16384 /* bytes of one line with its newline; longer ones are an error */
 #define WIRE_FIELDS_MAX 96
-#define WIRE_CHUNK_MAX	4096 /* raw bytes in one `out` record */
+#define WIRE_CHUNK_MAX  4096 /* raw bytes in one `out` record */
 
 struct wire_field {
 	const char *key;
 	const char *value; /* decoded and NUL-terminated; may hold NULs itself */
-	size_t length;	   /* bytes of value without the terminator */
+	size_t length;     /* bytes of value without the terminator */
 };
 
 /* A parsed record. Its strings point into the line it was parsed from. */

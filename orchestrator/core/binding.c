@@ -11,7 +11,7 @@ struct side {
 	const struct topology *topology;
 	const struct topology_end *end;
 	const struct facts *facts;
-	char device[IFNAMSIZ];	/* bears the addresses, is bound to */
+	char device[IFNAMSIZ];  /* bears the addresses, is bound to */
 	char counter[IFNAMSIZ]; /* is counted */
 };
 

@@ -9,10 +9,10 @@
 #include "topology.h"
 
 struct binding {
-	int family;			 /* 4 or 6 */
+	int family;                      /* 4 or 6 */
 	char address[FACTS_ADDRESS_MAX]; /* numeric; link-local with %device */
-	char device[IFNAMSIZ];		 /* SO_BINDTODEVICE: master of a member, base of an alias */
-	char counter[IFNAMSIZ];		 /* interface whose counters and link facts count */
+	char device[IFNAMSIZ];           /* SO_BINDTODEVICE: master of a member, base of an alias */
+	char counter[IFNAMSIZ];          /* interface whose counters and link facts count */
 	int prefix;
 };
 

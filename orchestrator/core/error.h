@@ -9,16 +9,16 @@
 
 enum error_code {
 	ERROR_NONE = 0,
-	ERROR_USAGE,	   /* the command line */
-	ERROR_TOPOLOGY,	   /* the topology file, or what a host knows better than it */
-	ERROR_UNBUILT,	   /* valid, but not built yet */
-	ERROR_FILE,	   /* a file or folder that cannot be read or written */
-	ERROR_FORMAT,	   /* a run file that is none */
-	ERROR_HOST,	   /* a host that cannot be reached or was lost */
-	ERROR_TRIAL,	   /* one trial failed; the run goes on */
-	ERROR_LAB,	   /* the emulated testbed */
+	ERROR_USAGE,       /* the command line */
+	ERROR_TOPOLOGY,    /* the topology file, or what a host knows better than it */
+	ERROR_UNBUILT,     /* valid, but not built yet */
+	ERROR_FILE,        /* a file or folder that cannot be read or written */
+	ERROR_FORMAT,      /* a run file that is none */
+	ERROR_HOST,        /* a host that cannot be reached or was lost */
+	ERROR_TRIAL,       /* one trial failed; the run goes on */
+	ERROR_LAB,         /* the emulated testbed */
 	ERROR_INTERRUPTED, /* Ctrl-C */
-	ERROR_SYSTEM,	   /* out of memory or descriptors */
+	ERROR_SYSTEM,      /* out of memory or descriptors */
 };
 
 struct error {

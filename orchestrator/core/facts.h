@@ -18,7 +18,7 @@
 struct facts_interface {
 	char name[IFNAMSIZ];
 	char master[IFNAMSIZ]; /* bridge or bond, or empty */
-	char kind[16];	       /* physical, wifi, bridge, bond, vlan, veth, other */
+	char kind[16];         /* physical, wifi, bridge, bond, vlan, veth, other */
 	int index;
 	int mtu;
 	int speed_mbit; /* -1 unknown; believed only for physical */
@@ -28,8 +28,8 @@ struct facts_interface {
 
 struct facts_address {
 	char interface[IFNAMSIZ];
-	char label[IFNAMSIZ];		 /* eth0:1 for an alias, else the interface or empty */
-	int family;			 /* 4 or 6 */
+	char label[IFNAMSIZ];            /* eth0:1 for an alias, else the interface or empty */
+	int family;                      /* 4 or 6 */
 	char address[FACTS_ADDRESS_MAX]; /* numeric, without scope */
 	int prefix;
 	bool link_local, deprecated, temporary, tentative;

@@ -9,9 +9,9 @@
 
 struct load {
 	const char *segment;
-	size_t trials;				  /* that tell of it, idle and loaded */
+	size_t trials;                            /* that tell of it, idle and loaded */
 	double idle_us, loaded_us, loaded_p99_us; /* medians over the trials of p50, p50, p99 */
-	size_t grew;				  /* trials in which its queue grew */
+	size_t grew;                              /* trials in which its queue grew */
 };
 
 /*

@@ -16,13 +16,13 @@ enum plan_segment_kind { PLAN_LINK, PLAN_PREFIX, PLAN_PATH };
 struct plan_segment {
 	char *name; /* the link's, "PATH:HOST" for a prefix, the path's for the whole */
 	enum plan_segment_kind kind;
-	size_t path;	    /* index into topology->paths */
+	size_t path;        /* index into topology->paths */
 	size_t first, last; /* link positions on the path, both included */
 };
 
 struct plan_series {
-	size_t segment;			   /* index into segments */
-	size_t test;			   /* index into topology->tests */
+	size_t segment;                    /* index into segments */
+	size_t test;                       /* index into topology->tests */
 	enum topology_direction direction; /* FORWARD, REVERSE or BIDIR */
 };
 
@@ -34,14 +34,14 @@ struct plan {
 	size_t series_count;
 	int rounds;
 	uint64_t seed;
-	size_t *order;	     /* rounds x series_count series indexes */
+	size_t *order;       /* rounds x series_count series indexes */
 	int64_t duration_ms; /* sum of the trials' durations and gaps */
 };
 
 struct plan_filter {
 	const char *const *tests; /* ids; none = all */
 	size_t test_count;
-	const char *segment;		   /* name, or NULL */
+	const char *segment;               /* name, or NULL */
 	enum topology_direction direction; /* BOTH = no filter */
 	uint64_t seed;
 };
@@ -62,6 +62,12 @@ void plan_free(struct plan *plan);
 int plan_list_segments(const struct topology *topology, struct plan_segment **ret_segments,
 	size_t *ret_count, struct error *err);
 void plan_free_segments(struct plan_segment *segments, size_t count);
+
+/* A search for the highest rate is made of at most so many probes ... */
+#define PLAN_PROBES_MAX 16
+
+/* ... of this many ms each: an eighth of the test's duration, 200 at least. */
+int64_t plan_probe_ms(const struct topology_test *test);
 
 const char *plan_direction_name(enum topology_direction direction); /* forward, reverse, bidir */
 

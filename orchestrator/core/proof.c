@@ -104,6 +104,20 @@ void proof_judge(const struct proof_end ends[2], double received, double sent, s
 		ret->text[length - 2] = '\0';
 }
 
+void proof_join(struct proof *proof, const struct proof *other)
+{
+	size_t used = strlen(proof->text);
+
+	if (other->state > proof->state)
+		proof->state = other->state;
+	proof->cross_traffic |= other->cross_traffic;
+	snprintf(proof->text + used, sizeof(proof->text) - used, "; %s", other->text);
+	for (int i = 0; i < 2; i++) {
+		if (!proof->carrier[i][0])
+			memcpy(proof->carrier[i], other->carrier[i], sizeof(proof->carrier[i]));
+	}
+}
+
 const char *proof_state_name(enum proof_state state)
 {
 	static const char *const names[] = {"proved", "not_observable", "contradicted"};

@@ -25,7 +25,7 @@ struct proof_end {
 struct proof {
 	enum proof_state state;
 	bool cross_traffic;
-	char text[400];		   /* which counters showed it */
+	char text[800];            /* which counters showed it */
 	char carrier[2][IFNAMSIZ]; /* by end: another interface that carried the bytes, or empty */
 };
 
@@ -36,6 +36,12 @@ struct proof {
  * than 1.1 times `sent` is somebody else's.
  */
 void proof_judge(const struct proof_end ends[2], double received, double sent, struct proof *ret);
+
+/*
+ * Adds the judgement of the same ends, in the same order, for the other direction at the same time:
+ * the worse state, both sentences.
+ */
+void proof_join(struct proof *proof, const struct proof *other);
 
 const char *proof_state_name(enum proof_state state);
 

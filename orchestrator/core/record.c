@@ -10,6 +10,8 @@
 
 cJSON *record_create(const struct record_trial *trial, const char *error)
 {
+	static const char *const results[] = {"throughput_bps", "bytes", "seconds", "retransmits",
+		"rtt_us", "loss_percent", "jitter_us", "path_proof"};
 	const struct plan *plan = trial->plan;
 	const struct plan_segment *segment = &plan->segments[trial->series->segment];
 	const struct topology_test *test = &plan->topology->tests[trial->series->test];
@@ -29,17 +31,23 @@ cJSON *record_create(const struct record_trial *trial, const char *error)
 	json_add_text(record, "sender", trial->sender);
 	json_add_text(record, "receiver", trial->receiver);
 	json_add_text(record, "listener", trial->listener);
+	/* Readers of the file find the same keys in every trial. */
+	for (size_t i = 0; error && i < sizeof(results) / sizeof(results[0]); i++)
+		cJSON_AddNullToObject(record, results[i]);
 	return record;
 }
 
-static void add_intervals(cJSON *record, const struct sample *sample)
-{
-	cJSON *list = cJSON_AddArrayToObject(record, "intervals");
+static const char *const way_names[SAMPLE_WAYS] = {"forward", "reverse"};
 
+/* direction: of two at once, else NULL. */
+static void add_intervals(cJSON *list, const struct sample *sample, const char *direction)
+{
 	for (size_t i = 0; i < sample->interval_count; i++) {
 		const struct sample_interval *interval = &sample->intervals[i];
 		cJSON *item = cJSON_CreateObject();
 
+		if (direction)
+			json_add_text(item, "direction", direction);
 		json_add_number(item, "start", interval->start);
 		json_add_number(item, "end", interval->end);
 		if (interval->omitted)
@@ -50,6 +58,10 @@ static void add_intervals(cJSON *record, const struct sample *sample)
 		json_add_number(item, "min_rtt_us", interval->min_rtt_us);
 		json_add_number(item, "cwnd", interval->cwnd);
 		json_add_number(item, "delivery_bps", interval->delivery_bps);
+		if (sample->udp.given) {
+			json_add_number(item, "packets", interval->packets);
+			json_add_number(item, "lost", interval->lost);
+		}
 		cJSON_AddItemToArray(list, item);
 	}
 }
@@ -63,6 +75,29 @@ static void add_limits(cJSON *record, const struct sample *sample)
 	json_add_number(limits, "sndbuf_limited_us", sample->sndbuf_limited_us);
 	json_add_number(limits, "app_limited", sample->app_limited);
 	json_add_number(limits, "elapsed_us", sample->elapsed_us);
+	json_add_number(limits, "busy_share", sample->busy_share);
+	json_add_number(limits, "rwnd_limited_share", sample->rwnd_limited_share);
+	json_add_number(limits, "sndbuf_limited_share", sample->sndbuf_limited_share);
+}
+
+/* A comma list as an array; left out when there is nothing. */
+static void add_fallbacks(cJSON *connection, const struct sample *sample)
+{
+	const char *const lists[] = {sample->send_fallbacks, sample->receive_fallbacks};
+	cJSON *array = NULL;
+
+	for (size_t i = 0; i < 2; i++) {
+		for (const char *at = lists[i]; *at;) {
+			size_t length = strcspn(at, ",");
+			char name[sizeof(sample->send_fallbacks)];
+
+			snprintf(name, sizeof(name), "%.*s", (int)length, at);
+			if (!array)
+				array = cJSON_AddArrayToObject(connection, "fallbacks");
+			cJSON_AddItemToArray(array, cJSON_CreateString(name));
+			at += length + (at[length] == ',');
+		}
+	}
 }
 
 static void add_connection(cJSON *record, const struct sample *sample)
@@ -77,6 +112,10 @@ static void add_connection(cJSON *record, const struct sample *sample)
 	json_add_number(connection, "reordering", sample->reordering);
 	json_add_text(connection, "send_method", sample->send_method);
 	json_add_text(connection, "receive_method", sample->receive_method);
+	add_fallbacks(connection, sample);
+	json_add_number(connection, "dscp", sample->dscp);
+	json_add_number(connection, "pacing_bps", sample->pacing_bps);
+	cJSON_AddBoolToObject(connection, "nodelay", sample->nodelay);
 	cJSON_AddBoolToObject(connection, "device_bound", sample->device_bound);
 }
 
@@ -114,6 +153,96 @@ void record_add_load(cJSON *record, const struct record_load *loads, size_t coun
 	}
 }
 
+/* Both directions at once: what is one direction's own. */
+static void add_way(cJSON *ways, const struct sample *sample, const char *name)
+{
+	cJSON *way = cJSON_AddObjectToObject(ways, name);
+
+	json_add_number(way, "throughput_bps", sample->throughput_bps);
+	json_add_number(way, "bytes", sample->bytes);
+	json_add_number(way, "seconds", sample->seconds);
+	json_add_number(way, "total_bytes_sent", sample->total_sent);
+	json_add_number(way, "total_bytes_received", sample->total_received);
+	json_add_number(way, "retransmits", sample->retransmits);
+	json_add_number(way, "rtt_us", sample->rtt_us);
+	json_add_number(way, "min_rtt_us", sample->min_rtt_us);
+	add_limits(way, sample);
+	add_connection(way, sample);
+}
+
+static void add_ways(cJSON *record, const struct sample *sample)
+{
+	cJSON *intervals = cJSON_AddArrayToObject(record, "intervals");
+	cJSON *ways;
+
+	if (!sample->ways) {
+		add_intervals(intervals, sample, NULL);
+		add_limits(record, sample);
+		add_connection(record, sample);
+		return;
+	}
+	json_add_number(record, "forward_bps", sample->ways[SAMPLE_FORWARD].throughput_bps);
+	json_add_number(record, "reverse_bps", sample->ways[SAMPLE_REVERSE].throughput_bps);
+	ways = cJSON_AddObjectToObject(record, "ways");
+	for (size_t i = 0; i < SAMPLE_WAYS; i++) {
+		add_intervals(intervals, &sample->ways[i], way_names[i]);
+		add_way(ways, &sample->ways[i], way_names[i]);
+	}
+}
+
+static void add_udp(cJSON *record, const struct sample_udp *udp)
+{
+	const struct {
+		const char *name;
+		double value;
+	} numbers[] = {
+		{"size", udp->size},
+		{"packets", udp->packets},
+		{"lost", udp->lost},
+		{"duplicates", udp->duplicates},
+		{"reordered", udp->reordered},
+		{"socket_drops", udp->socket_drops},
+		{"packets_per_second", udp->packets_per_second},
+		{"jitter_p50_us", udp->jitter_p50_us},
+		{"jitter_p90_us", udp->jitter_p90_us},
+		{"jitter_p99_us", udp->jitter_p99_us},
+		{"jitter_max_us", udp->jitter_max_us},
+		{"sent_packets", udp->sent_packets},
+		{"sent_bps", udp->sent_bps},
+		{"burst", udp->burst},
+		{"late", udp->late},
+		{"refused", udp->refused},
+	};
+	cJSON *object;
+
+	if (!udp->given)
+		return;
+	object = cJSON_AddObjectToObject(record, "udp");
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		json_add_number(object, numbers[i].name, numbers[i].value);
+	json_add_text(object, "send_fallbacks", udp->send_fallbacks);
+	json_add_text(object, "receive_fallbacks", udp->receive_fallbacks);
+}
+
+static void add_probes(cJSON *record, const struct sample *sample)
+{
+	cJSON *list;
+
+	if (!sample->probes)
+		return;
+	list = cJSON_AddArrayToObject(record, "probes");
+	for (size_t i = 0; i < sample->probe_count; i++) {
+		const struct sample_probe *probe = &sample->probes[i];
+		cJSON *item = cJSON_CreateObject();
+
+		json_add_number(item, "rate_bps", probe->rate_bps);
+		json_add_number(item, "throughput_bps", probe->throughput_bps);
+		json_add_number(item, "loss_percent", probe->loss_percent);
+		cJSON_AddBoolToObject(item, "passed", probe->passed);
+		cJSON_AddItemToArray(list, item);
+	}
+}
+
 void record_add_sample(cJSON *record, const struct sample *sample)
 {
 	json_add_number(record, "throughput_bps", sample->throughput_bps);
@@ -128,9 +257,9 @@ void record_add_sample(cJSON *record, const struct sample *sample)
 	json_add_number(record, "jitter_us", sample->jitter_us);
 	if (sample->is_latency)
 		cJSON_AddItemToObject(record, "latency", latency_json(&sample->latency));
-	add_intervals(record, sample);
-	add_limits(record, sample);
-	add_connection(record, sample);
+	add_ways(record, sample);
+	add_udp(record, &sample->udp);
+	add_probes(record, sample);
 	cJSON_AddNullToObject(record, "raw");
 }
 

@@ -13,7 +13,7 @@ struct record_trial {
 	const struct plan *plan;
 	const struct plan_series *series;
 	int round;
-	const char *started;			  /* UTC */
+	const char *started;                      /* UTC */
 	const char *sender, *receiver, *listener; /* host names; listener may be NULL */
 };
 

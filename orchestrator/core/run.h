@@ -18,11 +18,13 @@ struct cJSON;
 
 #define RUN_FORMAT  "orch-run"
 #define RUN_VERSION 1
+/* More are refused: in a file, and in a plan before the first is measured. */
+#define RUN_TRIALS_MAX 100000
 
 /* Evidence of one host during one trial; shares are 0..1, negative = unknown. */
 struct run_host_evidence {
 	const char *host;
-	double busiest;		/* busy share of the busiest core: 1 - (idle + iowait) / total */
+	double busiest;         /* busy share of the busiest core: 1 - (idle + iowait) / total */
 	double busiest_softirq; /* softirq + irq share of that core */
 	double steal;
 	double wait_us, run_us; /* data threads' scheduling delay and run time */
@@ -33,7 +35,7 @@ struct run_interface_evidence {
 	const char *host, *interface;
 	double rx_bytes, tx_bytes, rx_dropped, tx_dropped, rx_errors, tx_errors;
 	double qdisc_drops; /* largest of its qdiscs and classes: a root counts its children's */
-	int speed_mbit;	    /* -1 unknown or not believed */
+	int speed_mbit;     /* -1 unknown or not believed */
 };
 
 /* Round trips; NaN = not known. Times in us. */
@@ -56,13 +58,15 @@ struct run_trial {
 	size_t path_index;     /* into topology->paths */
 	size_t segment_index;  /* see run_find_segment() */
 	size_t test_index;     /* into topology->tests; (size_t)-1 when the file declares none */
-	bool ok;	       /* false as well when the throughput is 0: a failure, not a sample */
+	bool ok;               /* false as well when the throughput is 0: a failure, not a sample */
 	const char *error;     /* NULL when ok */
 	double throughput_bps; /* NaN when absent */
 	double loss_percent, jitter_us, retransmits, rtt_us, min_rtt_us, seconds,
-		bytes;		    /* NaN = absent */
-	const char *path_proof;	    /* proved, contradicted, not_observable or NULL */
-	bool stalled;		    /* an interval outside omit moved nothing */
+		bytes; /* NaN = absent */
+	/* of the "udp" object, NaN = absent */
+	double packets, lost, socket_drops, packets_per_second, sent_bps;
+	const char *path_proof;     /* proved, contradicted, not_observable or NULL */
+	bool stalled;               /* an interval outside omit moved nothing */
 	struct run_latency latency; /* of a latency test */
 	struct run_load *loads;
 	size_t load_count;
@@ -122,6 +126,9 @@ bool run_is_capacity_test(const struct topology *topology, size_t test_index);
 
 /* Is this a latency test? Its value is the median round trip. */
 bool run_is_latency_test(const struct topology *topology, size_t test_index);
+
+/* Is this a UDP test at a fixed rate? */
+bool run_is_fixed_rate_test(const struct topology *topology, size_t test_index);
 
 /*
  * Can this trial's value be used? (ok, not contradicted, throughput there and above 0, or a round

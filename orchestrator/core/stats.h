@@ -21,12 +21,12 @@ struct stats_summary {
 	double mean, sd,
 		cv; /* sd with n-1; cv = sd / mean (a share, not percent); NaN when undefined */
 	double median, min, max;
-	struct stats_interval t95;	/* Student's interval of the mean */
-	double hl;			/* Hodges-Lehmann: median of the Walsh averages */
-	struct stats_interval hl95;	/* exact signed-rank interval, none below n = 6 */
+	struct stats_interval t95;      /* Student's interval of the mean */
+	double hl;                      /* Hodges-Lehmann: median of the Walsh averages */
+	struct stats_interval hl95;     /* exact signed-rank interval, none below n = 6 */
 	struct stats_interval median95; /* order statistics, none below n = 6 */
-	bool drift;			/* Mann-Kendall p < .05 */
-	bool two_modes;			/* W below its limit, n >= 8 */
+	bool drift;                     /* Mann-Kendall p < .05 */
+	bool two_modes;                 /* W below its limit, n >= 8 */
 };
 
 /* values in the order they were measured; n >= 1. */

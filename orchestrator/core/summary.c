@@ -83,7 +83,7 @@ static bool build_row(
 {
 	const struct run_trial *first = entries[0].trial;
 	bool is_latency = run_is_latency_test(run->topology, first->test_index);
-	struct mean retransmits = {0}, rtt = {0};
+	struct mean retransmits = {0}, rtt = {0}, loss = {0}, jitter = {0}, packets = {0};
 	size_t i;
 
 	*row = (struct summary_row){
@@ -111,9 +111,15 @@ static bool build_row(
 		row->stalls = row->stalls || trial->stalled;
 		mean_add(&retransmits, trial->retransmits);
 		mean_add(&rtt, trial->rtt_us);
+		mean_add(&loss, trial->loss_percent);
+		mean_add(&jitter, trial->jitter_us);
+		mean_add(&packets, trial->packets_per_second);
 	}
 	row->retransmits = mean_of(retransmits);
 	row->rtt_us = mean_of(rtt);
+	row->loss_percent = mean_of(loss);
+	row->jitter_us = mean_of(jitter);
+	row->packets_per_second = mean_of(packets);
 	if (is_latency)
 		row->latency = summarize_latency(entries, count);
 	stats_summarize(row->values, row->valid, &row->stats);
@@ -239,6 +245,9 @@ static cJSON *row_to_json(const struct summary_row *row)
 	add_interval(object, "median_ci95", row->stats.median95);
 	json_add_number(object, "retransmits", row->retransmits);
 	json_add_number(object, "rtt_us", row->rtt_us);
+	json_add_number(object, "loss_percent", row->loss_percent);
+	json_add_number(object, "jitter_us", row->jitter_us);
+	json_add_number(object, "packets_per_second", row->packets_per_second);
 	if (row->is_latency)
 		add_latency(object, &row->latency);
 	add_flags(object, row);

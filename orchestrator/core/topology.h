@@ -34,10 +34,10 @@ struct topology_ssh {
 	char *host;
 	int port; /* 22 when not given */
 	char *user;
-	char *identity;	     /* path as written, ~ allowed */
-	char *via;	     /* another host's name */
+	char *identity;      /* path as written, ~ allowed */
+	char *via;           /* another host's name */
 	char *proxy_command; /* run by sh -c, speaks SSH on its stdin/stdout */
-	bool openssh;	     /* client: openssh */
+	bool openssh;        /* client: openssh */
 	char *known_hosts;   /* path as written; NULL = ~/.ssh/known_hosts */
 	enum topology_host_keys host_keys;
 	char *password_env;
@@ -47,9 +47,9 @@ struct topology_ssh {
 struct topology_host_lab {
 	int64_t forward_limit; /* bit/s */
 	bool nat;
-	double cpu;	 /* share of one CPU, .05 = 5 %; 0 = no quota */
+	double cpu;      /* share of one CPU, .05 = 5 %; 0 = no quota */
 	bool bridge_all; /* bridge: true */
-	char **bridge;	 /* bridge: [eth1, wlan0] */
+	char **bridge;   /* bridge: [eth1, wlan0] */
 	size_t bridge_count;
 	bool inband; /* control: inband */
 };
@@ -75,10 +75,10 @@ enum topology_medium { TOPOLOGY_ETHERNET, TOPOLOGY_WIFI, TOPOLOGY_OTHER_MEDIUM }
 
 /* host:interface[@address] */
 struct topology_end {
-	size_t host;	 /* index into hosts */
+	size_t host;     /* index into hosts */
 	char *interface; /* as written, alias suffix included; NULL in recorded runs */
-	char *device;	 /* interface without an alias suffix (eth0:1 -> eth0) */
-	char *address;	 /* after '@', or NULL */
+	char *device;    /* interface without an alias suffix (eth0:1 -> eth0) */
+	char *address;   /* after '@', or NULL */
 	struct topology_mark mark;
 };
 
@@ -117,6 +117,8 @@ struct topology_path {
 	size_t listen; /* host that listens on the whole path, or TOPOLOGY_NO_HOST for auto */
 };
 
+#define TOPOLOGY_LOSS_LIMIT .1
+
 enum topology_test_kind { TOPOLOGY_TCP, TOPOLOGY_UDP, TOPOLOGY_LATENCY, TOPOLOGY_COPY };
 enum topology_direction { TOPOLOGY_BOTH, TOPOLOGY_FORWARD, TOPOLOGY_REVERSE, TOPOLOGY_BIDIR };
 
@@ -126,31 +128,32 @@ struct topology_test {
 	enum topology_test_kind kind;
 	char *engine; /* "native" by default */
 	enum topology_direction direction;
-	int64_t duration; /* ms, includes omit; 10 s by default */
-	int64_t omit;	  /* ms; default 1 s for 5 s and more, else 20 % */
+	int64_t duration; /* ms, includes omit; 10 s by default, 10 min with bytes */
+	int64_t omit;     /* ms; default 1 s for 5 s and more, else 20 %; 0 with bytes */
 	int64_t interval; /* ms; default 1 s for 5 s and more, else 100 ms */
 	bool named, omit_given, interval_given;
-	int64_t gap; /* ms idle before each trial of it */
-	int64_t bytes;
+	int64_t gap;   /* ms idle before each trial of it */
+	int64_t bytes; /* of each direction; the duration is its upper bound */
+	bool nodelay;
 	int streams; /* 1 by default */
 	int64_t block, window, pacing;
 	char *congestion;
 	int mss;
-	int dscp;		   /* -1 = not given */
-	int family;		   /* 0 = any (4 preferred), 4 or 6 */
+	int dscp;                  /* -1 = not given */
+	int family;                /* 0 = any (4 preferred), 4 or 6 */
 	int port_first, port_last; /* 0 = chosen by the listener's kernel */
 	/* udp */
 	int64_t rate; /* 0 = not given */
 	bool rate_search;
-	double loss_limit; /* percent */
-	int64_t size;	   /* datagram, request, or file */
+	double loss_limit; /* percent; TOPOLOGY_LOSS_LIMIT by default */
+	int64_t size;      /* datagram, request, or file */
 	/* latency, copy */
 	char *transport, *method, *from, *to, *verify;
 	bool probes; /* tcp: round trips are measured beside its trials of the whole path */
 };
 
 struct topology_verdict {
-	double tie;	   /* .05 */
+	double tie;        /* .05 */
 	double end_to_end; /* .10; wifi .15 unless given */
 	bool end_to_end_given;
 };
@@ -169,7 +172,7 @@ struct topology_expect {
 };
 
 enum topology_mode {
-	TOPOLOGY_FILE,	   /* everything docs/topology.md demands */
+	TOPOLOGY_FILE,     /* everything docs/topology.md demands */
 	TOPOLOGY_RECORDED, /* inside a run file: orch, name, hosts, transports and interfaces
 			      optional */
 };
@@ -206,7 +209,7 @@ void topology_free(struct topology *topology);
 /* What the command line changes. Zero or NULL leaves the file's word. */
 struct topology_overrides {
 	int trials;
-	int64_t duration;	    /* ms, for every test */
+	int64_t duration;           /* ms, for every test */
 	const char *const *engines; /* each test is repeated for each of these */
 	size_t engine_count;
 };

@@ -41,12 +41,13 @@ struct engine {
 	const char *name;
 	enum topology_test_kind kind; /* a tool that does more has a row for each */
 	const char *listen_type;      /* request type for the listening end */
-	const char *ready_type;	      /* its record that says "connect now" */
+	const char *ready_type;       /* its record that says "connect now" */
 	const char *connect_type;     /* request type for the connecting end */
 	void (*listen)(const struct engine_trial *trial, struct wire_writer *writer);
 	void (*connect)(const struct engine_trial *trial, const struct wire_record *ready,
 		struct wire_writer *writer);
-	/* Fails with ERROR_TRIAL when the answers hold no usable figure. ret: sample_finish() it.
+	/* Both directions at once: sender is the segment's near end, and ret has both ways.
+	 * Fails with ERROR_TRIAL when the answers hold no usable figure. ret: sample_finish() it.
 	 */
 	int (*sample)(const struct engine_answer *sender, const struct engine_answer *receiver,
 		struct sample *ret, struct error *err);

@@ -5,6 +5,7 @@
 #include "engine.h"
 
 extern const struct engine engine_native_tcp;
+extern const struct engine engine_native_udp;
 extern const struct engine engine_native_echo;
 
 #endif

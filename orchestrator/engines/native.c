@@ -3,6 +3,13 @@
 #include <stdio.h>
 #include <string.h>
 
+static const char *role_of(const struct engine_trial *trial, bool listens)
+{
+	if (trial->direction == TOPOLOGY_BIDIR && trial->duration_ms > 0)
+		return "both";
+	return listens == trial->listener_sends ? "send" : "receive";
+}
+
 void native_write_end(const struct engine_trial *trial, bool listens, const char *test,
 	struct wire_writer *writer)
 {
@@ -10,14 +17,14 @@ void native_write_end(const struct engine_trial *trial, bool listens, const char
 	bool probe = trial->duration_ms == 0;
 
 	wire_writer_text(writer, "test", test);
-	wire_writer_text(writer, "role", listens == trial->listener_sends ? "send" : "receive");
+	wire_writer_text(writer, "role", role_of(trial, listens));
 	wire_writer_text(writer, "token", trial->token);
 	wire_writer_number(writer, "family", end->family);
 	wire_writer_text(writer, "address", end->address);
 	wire_writer_text(writer, "interface", end->device);
 	wire_writer_number(writer, "streams", probe ? 1 : trial->test->streams);
 	wire_writer_number(writer, "duration_ms", trial->duration_ms);
-	wire_writer_number(writer, "omit_ms", probe ? 0 : trial->test->omit);
+	wire_writer_number(writer, "omit_ms", probe || trial->test->bytes ? 0 : trial->test->omit);
 	wire_writer_number(writer, "interval_ms", probe ? 0 : trial->test->interval);
 	wire_writer_number(writer, "setup_ms", trial->setup_ms);
 	wire_writer_number(writer, "stall_ms", ENGINE_STALL_MS);

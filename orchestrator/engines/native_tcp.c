@@ -19,6 +19,8 @@ static void write_options(const struct engine_trial *trial, struct wire_writer *
 		{"window", test->window},
 		{"mss", test->mss},
 		{"pacing", test->pacing},
+		{"bytes", test->bytes},
+		{"nodelay", test->nodelay},
 	};
 
 	if (trial->duration_ms == 0)
@@ -77,19 +79,34 @@ static void read_sender_interval(const struct wire_record *record, struct sample
 	interval->delivery_bps = sample_number(record, "delivery_bps");
 }
 
-static int read_intervals(const struct engine_answer *sender, const struct engine_answer *receiver,
-	struct sample *sample, struct error *err)
+/* One direction of a trial: its two ends, and their final words about it. */
+struct way {
+	const struct engine_answer *sender, *receiver;
+	const struct wire_record *sent, *received;
+};
+
+/* An interval of that side; a trial of one direction does not name sides. */
+static bool is_interval(const struct wire_record *record, const char *side)
 {
+	const char *own = wire_record_text(record, "side");
+
+	return !strcmp(record->type, "interval") && (!own || !strcmp(own, side));
+}
+
+static int read_intervals(const struct way *way, struct sample *sample, struct error *err)
+{
+	const struct engine_answer *sender = way->sender, *receiver = way->receiver;
+
 	sample->intervals = calloc(receiver->count + 1, sizeof(*sample->intervals));
 	if (!sample->intervals)
 		return error_set(err, ERROR_SYSTEM, NULL, "out of memory");
 	for (size_t i = 0; i < receiver->count; i++) {
-		if (!strcmp(receiver->records[i]->type, "interval"))
+		if (is_interval(receiver->records[i], "receive"))
 			read_receiver_interval(
 				receiver->records[i], &sample->intervals[sample->interval_count++]);
 	}
 	for (size_t i = 0; i < sender->count; i++) {
-		if (!strcmp(sender->records[i]->type, "interval"))
+		if (is_interval(sender->records[i], "send"))
 			read_sender_interval(sender->records[i], sample);
 	}
 	return 0;
@@ -129,6 +146,9 @@ static void read_finals(
 	native_read_text(sent, "method", sample->send_method, sizeof(sample->send_method));
 	native_read_text(
 		received, "method", sample->receive_method, sizeof(sample->receive_method));
+	native_read_text(sent, "fallbacks", sample->send_fallbacks, sizeof(sample->send_fallbacks));
+	native_read_text(received, "fallbacks", sample->receive_fallbacks,
+		sizeof(sample->receive_fallbacks));
 }
 
 static void read_connected(const struct engine_answer *sender, const struct engine_answer *receiver,
@@ -138,6 +158,10 @@ static void read_connected(const struct engine_answer *sender, const struct engi
 	const struct wire_record *received = native_find_record(receiver, "connected");
 
 	sample->mss = sample_number(sent, "mss");
+	sample->streams = sample_number(sent, "streams");
+	sample->dscp = sample_number(sent, "dscp");
+	sample->pacing_bps = sample_number(sent, "pacing");
+	sample->nodelay = sample_number(sent, "nodelay") > 0;
 	sample->send_buffer = sample_number(sent, "send_buffer");
 	sample->receive_buffer = sample_number(received, "receive_buffer");
 	sample->device_bound = sample_number(sent, "device_bound") > 0 &&
@@ -145,23 +169,77 @@ static void read_connected(const struct engine_answer *sender, const struct engi
 	native_read_text(sent, "congestion", sample->congestion, sizeof(sample->congestion));
 }
 
-static int native_sample(const struct engine_answer *sender, const struct engine_answer *receiver,
-	struct sample *ret, struct error *err)
+/* The kernel's times are sums over the streams. */
+static void set_shares(const struct way *way, struct sample *sample)
+{
+	double whole = sample_number(way->sent, "window_us") * sample->streams;
+
+	if (!(whole > 0))
+		return;
+	sample->busy_share = sample->busy_us / whole;
+	sample->rwnd_limited_share = sample->rwnd_limited_us / whole;
+	sample->sndbuf_limited_share = sample->sndbuf_limited_us / whole;
+}
+
+static int sample_way(const struct way *way, struct sample *ret, struct error *err)
 {
 	struct sample sample;
 
 	sample_init(&sample);
-	read_finals(sender->final, receiver->final, &sample);
+	read_finals(way->sent, way->received, &sample);
 	/* A path that moves nothing is a failure with a cause, never a sample of 0. */
 	if (!(sample.bytes > 0) || !(sample.seconds > 0))
 		return error_set(err, ERROR_TRIAL, NULL,
 			"the receiver counted no bytes in the measured window");
 	sample.throughput_bps = sample.bytes * 8 / sample.seconds;
-	read_connected(sender, receiver, &sample);
-	if (read_intervals(sender, receiver, &sample, err) < 0)
+	read_connected(way->sender, way->receiver, &sample);
+	set_shares(way, &sample);
+	if (read_intervals(way, &sample, err) < 0)
 		return -1;
 	*ret = sample;
 	return 0;
+}
+
+/* What an end says of its sending or receiving side; NULL when it ran one way. */
+static const struct wire_record *find_side(const struct engine_answer *answer, const char *side)
+{
+	for (size_t i = 0; i < answer->count; i++) {
+		const char *own = wire_record_text(answer->records[i], "side");
+
+		if (!strcmp(answer->records[i]->type, "side") && own && !strcmp(own, side))
+			return answer->records[i];
+	}
+	return NULL;
+}
+
+static int sample_both(const struct way ways[SAMPLE_WAYS], struct sample *ret, struct error *err)
+{
+	struct sample samples[SAMPLE_WAYS] = {0};
+	int result = 0;
+
+	for (size_t i = 0; i < SAMPLE_WAYS && result == 0; i++)
+		result = sample_way(&ways[i], &samples[i], err);
+	if (result == 0)
+		result = sample_join(samples, ret, err);
+	for (size_t i = 0; i < SAMPLE_WAYS && result < 0; i++)
+		sample_finish(&samples[i]);
+	return result;
+}
+
+static int native_sample(const struct engine_answer *sender, const struct engine_answer *receiver,
+	struct sample *ret, struct error *err)
+{
+	const struct way ways[SAMPLE_WAYS] = {
+		{sender, receiver, find_side(sender, "send"), find_side(receiver, "receive")},
+		{receiver, sender, find_side(receiver, "send"), find_side(sender, "receive")},
+	};
+	const struct way only = {sender, receiver, sender->final, receiver->final};
+
+	if (!ways[0].sent && !ways[1].sent)
+		return sample_way(&only, ret, err);
+	if (!ways[0].sent || !ways[0].received || !ways[1].sent || !ways[1].received)
+		return error_set(err, ERROR_TRIAL, NULL, "an end told of one direction only");
+	return sample_both(ways, ret, err);
 }
 
 const struct engine engine_native_tcp = {

@@ -8,9 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define QUOTA_LEAST_US	1000
+#define QUOTA_LEAST_US  1000
 #define PERIOD_LEAST_US 10000
-#define PERIOD_MOST_US	100000
+#define PERIOD_MOST_US  100000
 
 static bool has_word(const char *list, const char *word, const char *separators)
 {

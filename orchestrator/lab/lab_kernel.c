@@ -28,7 +28,7 @@ static const char *const offloads[] = {"tx-tcp-segmentation", "tx-tcp-ecn-segmen
 struct setting {
 	const char *path, *value;
 	bool forwarding; /* only where a host is in several subnets */
-	bool optional;	 /* older or smaller kernels lack it */
+	bool optional;   /* older or smaller kernels lack it */
 };
 
 static const struct setting settings[] = {

@@ -42,7 +42,7 @@ struct lab_port {
 
 struct lab_layout {
 	const struct topology *topology;
-	size_t *cable;	   /* by link: the link whose veth pair it is; itself as a rule */
+	size_t *cable;     /* by link: the link whose veth pair it is; itself as a rule */
 	size_t *subnet_of; /* by link: index into subnets */
 	struct lab_subnet *subnets;
 	size_t subnet_count;

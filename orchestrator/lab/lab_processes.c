@@ -17,7 +17,7 @@
 #include "lab_names.h"
 
 #define END_DEADLINE_MS 5000
-#define BATCH		64
+#define BATCH           64
 
 /* Processes that were killed, as descriptors that become readable when they are gone. */
 struct ending {

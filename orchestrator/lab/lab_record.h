@@ -13,7 +13,7 @@
 #include "lab_names.h"
 #include "topology.h"
 
-#define LAB_FOLDER	"/run/orch/lab"
+#define LAB_FOLDER      "/run/orch/lab"
 #define LAB_FOLDER_SIZE (sizeof(LAB_FOLDER) + LAB_NAME_SIZE + 64)
 
 /* A process, told from a later one with the same number by its start (ticks since boot). */
@@ -24,7 +24,7 @@ struct lab_process {
 
 struct lab_record {
 	uint64_t fingerprint; /* lab_script_fingerprint() */
-	bool ready;	      /* false: it is being built, or its builder died */
+	bool ready;           /* false: it is being built, or its builder died */
 	struct lab_process builder, owner;
 	char **namespaces;
 	size_t namespace_count;

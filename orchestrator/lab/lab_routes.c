@@ -4,7 +4,7 @@
 
 struct visit {
 	size_t host;
-	size_t entry;	/* the subnet it was reached by */
+	size_t entry;   /* the subnet it was reached by */
 	size_t gateway; /* first hop from the start */
 };
 
@@ -12,9 +12,9 @@ struct search {
 	const struct lab_layout *layout;
 	struct visit *queue;
 	size_t length;
-	bool *seen;	/* by host */
+	bool *seen;     /* by host */
 	bool **outside; /* by host: a nat host's outside subnets, else NULL */
-	size_t wall;	/* a host that is not passed, or LAB_NONE */
+	size_t wall;    /* a host that is not passed, or LAB_NONE */
 };
 
 /* Every host in a subnet that was just reached is a next hop. */

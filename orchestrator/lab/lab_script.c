@@ -81,9 +81,10 @@ static bool has_bridge(const struct lab_layout *layout, size_t host)
  */
 static void write_rules(bool ipv6, FILE *out)
 {
-	fputs("rule add from 0.0.0.0/0 ipproto udp dport 53 unreachable\n", out);
+	/* 17 is UDP: a small system has no /etc/protocols to find the name in. */
+	fputs("rule add from 0.0.0.0/0 ipproto 17 dport 53 unreachable\n", out);
 	if (ipv6)
-		fputs("rule add from ::/0 ipproto udp dport 53 unreachable\n", out);
+		fputs("rule add from ::/0 ipproto 17 dport 53 unreachable\n", out);
 }
 
 static void write_devices(const struct lab_layout *layout, size_t host, FILE *out)

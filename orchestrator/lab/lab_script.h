@@ -15,7 +15,7 @@ struct lab_host_script {
 
 struct lab_script {
 	char *namespaces; /* for `ip -batch -`: adds the namespaces */
-	char *cables;	  /* adds the veth pairs */
+	char *cables;     /* adds the veth pairs */
 	struct lab_host_script *hosts;
 	size_t host_count;
 };

@@ -10,10 +10,10 @@
 /* Short, so that a router that forwards too little also drops: in a trial of a second cubic leaves
  * slow start early and never fills 100 ms (no drops seen), while 15 ms dropped in every one and
  * cost no rate with cubic, reno and bbr. */
-#define LIMIT_QUEUE_MS	15
-#define DEFAULT_MTU	1500
+#define LIMIT_QUEUE_MS  15
+#define DEFAULT_MTU     1500
 #define ETHERNET_HEADER 14
-#define BITS_PER_BYTE	8
+#define BITS_PER_BYTE   8
 
 static int64_t bytes_in(int64_t rate, int64_t milliseconds)
 {

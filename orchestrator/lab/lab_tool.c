@@ -14,7 +14,7 @@
 #include "deadline.h"
 
 #define TOOL_DEADLINE_MS 30000
-#define TOOL_ARGUMENTS	 32
+#define TOOL_ARGUMENTS   32
 
 static const struct {
 	const char *name, *package;

@@ -17,7 +17,7 @@
 
 struct storage {
 	char *path, *part, *folder;
-	int fd;	    /* of the .part, locked while the run goes on */
+	int fd;     /* of the .part, locked while the run goes on */
 	off_t size; /* of whole lines in it */
 	int lines;  /* the header is the first, the others are trials */
 	bool finished;

@@ -108,7 +108,6 @@ class BadLines(CommandTest):
 
     def test_options_of_later(self):
         cases = [
-            (["--direction", "bidir"], "--direction bidir: not built yet"),
             (["--segment", "wan", "--segment", "wlan"],
              "--segment: more than one segment: not built yet; leave it out to measure them all"),
         ]

@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import tempfile
 import time
@@ -44,6 +45,15 @@ def orch(*arguments, timeout=120, **options):
                           text=True, timeout=timeout, **options)
 
 
+def orch_as_nobody(folder, *arguments):
+    """As orch(), for a user without rights. The build's folder may be root's own, so a copy runs."""
+    os.chmod(folder, 0o755)
+    program = shutil.copy(ORCH, folder)
+    return subprocess.run(["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", program,
+                           *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                          timeout=30)
+
+
 def run_topology(path, *arguments, timeout=300):
     with tempfile.TemporaryDirectory(prefix="orch-test-") as folder:
         file = os.path.join(folder, "run.json")
@@ -51,11 +61,11 @@ def run_topology(path, *arguments, timeout=300):
         return Run(done.returncode, done.stdout, done.stderr, file)
 
 
-def start_run(path, *arguments):
+def start_run(path, *arguments, env=None):
     """A run in the background, in a session of its own; end it by its pid."""
     return subprocess.Popen([ORCH, "run", path, *arguments], stdin=subprocess.DEVNULL,
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                            start_new_session=True)
+                            env={**os.environ, **(env or {})}, start_new_session=True)
 
 
 def wait_for(condition, seconds, what):

@@ -13,6 +13,7 @@ import time
 import unittest
 
 from harness import agents, orch, start_run, topology_path, wait_for
+from traffic import Lab
 
 HOME = topology_path("lab-home.yaml")
 
@@ -20,6 +21,21 @@ HOME = topology_path("lab-home.yaml")
 def peak_kb(pid):
     status = pathlib.Path(f"/proc/{pid}/status").read_text()
     return int(re.search(r"VmHWM:\s+(\d+) kB", status).group(1))
+
+
+class LabCosts(unittest.TestCase):
+    def test_three_hosts_up(self):
+        """Median of five."""
+        times = []
+        for _ in range(5):
+            lab = Lab(HOME)
+            self.addCleanup(lab.down)
+            begun = time.monotonic()
+            lab.up()
+            times.append(time.monotonic() - begun)
+            lab.down()
+        print(f"three hosts up: {statistics.median(times):.3f} s", flush=True)
+        self.assertLess(statistics.median(times), 0.5)
 
 
 class Costs(unittest.TestCase):

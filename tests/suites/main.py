@@ -39,6 +39,10 @@ def lab_long(seconds):
     return meson_test("build", "lab", seconds, processes=1, multiplier=10, env={"ORCH_LONG": "1"})
 
 
+def vm(seconds):
+    return meson_test("build", "vm", seconds, processes=1)
+
+
 # name, deadline in seconds, what runs. A deadline is there to end a hang, far above what is normal.
 SUITES = (
     ("build", 300, builds.build),
@@ -55,6 +59,7 @@ SUITES = (
     ("lab", 600, lab("build")),
     # Once is enough there: the sanitizers look for faults, not for the spread of verdicts.
     ("lab-asan", 600, lab("build-asan", ORCH_TRUTH_TIMES="1")),
+    ("vm", 420, vm),
 )
 LONG_SUITES = (
     ("lab-long", 3600, lab_long),

@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../run.h"
 #include "../suggest.h"
+#include "impossible.h"
 #include "order.h"
 #include "unbuilt.h"
 
@@ -109,8 +111,11 @@ static bool wanted_segment(const struct plan_filter *filter, const struct plan_s
 static bool wanted_direction(const struct plan_filter *filter, const struct topology_test *test,
 	enum topology_direction direction)
 {
-	bool in_test = test->direction == direction ||
-		       (test->direction == TOPOLOGY_BOTH && direction != TOPOLOGY_BIDIR);
+	/* "both" means one after the other, unless both at once are asked for. */
+	bool at_once = filter && filter->direction == TOPOLOGY_BIDIR;
+	bool in_test =
+		test->direction == direction ||
+		(test->direction == TOPOLOGY_BOTH && at_once == (direction == TOPOLOGY_BIDIR));
 
 	return in_test &&
 	       (!filter || filter->direction == TOPOLOGY_BOTH || filter->direction == direction);
@@ -175,6 +180,11 @@ static void list_series(struct plan *plan, const struct plan_filter *filter)
 	}
 }
 
+int64_t plan_probe_ms(const struct topology_test *test)
+{
+	return test->duration < 8 * 200 ? 200 : test->duration / 8;
+}
+
 static int64_t round_duration(const struct plan *plan)
 {
 	int64_t sum = 0;
@@ -183,12 +193,11 @@ static int64_t round_duration(const struct plan *plan)
 	for (i = 0; i < plan->series_count; i++) {
 		const struct topology_test *test = &plan->topology->tests[plan->series[i].test];
 
-		sum += test->duration + test->gap;
+		sum += test->gap +
+		       (test->rate_search ? PLAN_PROBES_MAX * plan_probe_ms(test) : test->duration);
 	}
 	return sum;
 }
-
-#define ORDER_MAX (4u << 20) /* trials of one run: 32 MB of order, and weeks of measuring */
 
 static int fill(struct plan *plan, const struct plan_filter *filter, struct error *err)
 {
@@ -209,11 +218,11 @@ static int fill(struct plan *plan, const struct plan_filter *filter, struct erro
 	if (plan->series_count == 0)
 		return error_set(err, ERROR_USAGE, NULL,
 			"nothing is left to measure; drop --test, --segment or --direction");
-	if (plan->series_count > ORDER_MAX / rounds)
+	if (plan->series_count > RUN_TRIALS_MAX / rounds)
 		return error_set(err, ERROR_USAGE, NULL,
-			"%zu trials a round and %zu rounds are too many", plan->series_count,
-			rounds);
-	if (unbuilt_check(plan, err) < 0)
+			"%zu trials a round and %zu rounds are too many; a run holds %d",
+			plan->series_count, rounds, RUN_TRIALS_MAX);
+	if (unbuilt_check(plan, err) < 0 || impossible_check(plan, err) < 0)
 		return -1;
 	plan->order = calloc(rounds * plan->series_count, sizeof(*plan->order));
 	if (!plan->order)

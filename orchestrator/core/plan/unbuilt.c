@@ -4,7 +4,7 @@
 
 struct test_feature {
 	const char *what;
-	bool (*used)(const struct topology_test *test);
+	bool (*used)(const struct topology_test *test, enum topology_direction direction);
 };
 
 struct host_feature {
@@ -12,37 +12,34 @@ struct host_feature {
 	bool (*used)(const struct topology_host *host);
 };
 
-static bool is_udp(const struct topology_test *test)
+static bool is_copy(const struct topology_test *test, enum topology_direction direction)
 {
-	return test->kind == TOPOLOGY_UDP;
-}
-
-static bool is_copy(const struct topology_test *test)
-{
+	(void)direction;
 	return test->kind == TOPOLOGY_COPY;
 }
 
-static bool is_foreign(const struct topology_test *test)
+static bool is_foreign(const struct topology_test *test, enum topology_direction direction)
 {
+	(void)direction;
 	return strcmp(test->engine, "native") != 0;
 }
 
-static bool is_bidir(const struct topology_test *test)
+static bool is_bidir(const struct topology_test *test, enum topology_direction direction)
 {
-	return test->direction == TOPOLOGY_BIDIR;
+	return test->kind != TOPOLOGY_TCP && direction == TOPOLOGY_BIDIR;
 }
 
-static bool has_bytes(const struct topology_test *test)
+static bool has_bytes(const struct topology_test *test, enum topology_direction direction)
 {
-	return test->bytes > 0;
+	(void)direction;
+	return test->kind != TOPOLOGY_TCP && test->bytes > 0;
 }
 
 static const struct test_feature test_features[] = {
-	{"a udp test", is_udp},
 	{"a copy test", is_copy},
 	{"an engine other than native", is_foreign},
-	{"direction: bidir", is_bidir},
-	{"a test that ends by bytes", has_bytes},
+	{"direction: bidir of a test other than tcp", is_bidir},
+	{"a test other than tcp that ends by bytes", has_bytes},
 };
 
 static bool is_passive(const struct topology_host *host)
@@ -103,12 +100,13 @@ static int refuse(const struct plan *plan, struct topology_mark mark, const char
 		name ? "\")" : "");
 }
 
-static int check_test(const struct plan *plan, const struct topology_test *test, struct error *err)
+static int check_test(const struct plan *plan, const struct topology_test *test,
+	enum topology_direction direction, struct error *err)
 {
 	size_t i;
 
 	for (i = 0; i < COUNT(test_features); i++) {
-		if (test_features[i].used(test))
+		if (test_features[i].used(test, direction))
 			return refuse(plan, test->mark, test_features[i].what, test->id, err);
 	}
 	return 0;
@@ -134,7 +132,7 @@ static int check_series(
 	const struct topology_path *path = &topology->paths[segment->path];
 	size_t i;
 
-	if (check_test(plan, &topology->tests[series->test], err) < 0)
+	if (check_test(plan, &topology->tests[series->test], series->direction, err) < 0)
 		return -1;
 	for (i = segment->first; i <= segment->last + 1; i++) {
 		if (check_host(plan, &topology->hosts[path->hosts[i]], err) < 0)

@@ -7,8 +7,7 @@
 #include "json.h"
 #include "run.h"
 
-#define RUN_TRIALS_MAX 100000
-#define RUN_DEPTH_MAX  64
+#define RUN_DEPTH_MAX 64
 
 /* Builds the typed view; where names the trial in messages. NULL with *err set. Takes ownership. */
 struct run_trial *run_view_create(

@@ -24,23 +24,28 @@ static const struct number_field number_fields[] = {
 	{"jitter_us", offsetof(struct run_trial, jitter_us), 1e12},
 };
 
+static const struct number_field udp_fields[] = {
+	{"packets", offsetof(struct run_trial, packets), 1e18},
+	{"lost", offsetof(struct run_trial, lost), 1e18},
+	{"socket_drops", offsetof(struct run_trial, socket_drops), 1e18},
+	{"packets_per_second", offsetof(struct run_trial, packets_per_second), 1e12},
+	{"sent_bps", offsetof(struct run_trial, sent_bps), 1e15},
+};
+
 static bool absent(const cJSON *item)
 {
 	return !item || cJSON_IsNull(item);
 }
 
-static int read_numbers(struct run_trial *trial, const char *where, struct error *err)
+static int read_fields(struct run_trial *trial, const cJSON *object,
+	const struct number_field *fields, size_t count, const char *where, struct error *err)
 {
-	const char *key = NULL;
 	size_t i;
 
-	if (json_has_absurd_number(trial->json, &key))
-		return error_set(
-			err, ERROR_FORMAT, where, "'%s' is not a finite number below 1e18", key);
-	for (i = 0; i < sizeof(number_fields) / sizeof(number_fields[0]); i++) {
-		const struct number_field *field = &number_fields[i];
-		const cJSON *item = cJSON_GetObjectItemCaseSensitive(trial->json, field->key);
-		double value = json_number(trial->json, field->key);
+	for (i = 0; i < count; i++) {
+		const struct number_field *field = &fields[i];
+		const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, field->key);
+		double value = json_number(object, field->key);
 
 		if (!absent(item) && isnan(value))
 			return error_set(err, ERROR_FORMAT, where,
@@ -52,6 +57,21 @@ static int read_numbers(struct run_trial *trial, const char *where, struct error
 		*(double *)(void *)((char *)trial + field->offset) = value;
 	}
 	return 0;
+}
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static int read_numbers(struct run_trial *trial, const char *where, struct error *err)
+{
+	const cJSON *udp = cJSON_GetObjectItemCaseSensitive(trial->json, "udp");
+	const char *key = NULL;
+
+	if (json_has_absurd_number(trial->json, &key))
+		return error_set(
+			err, ERROR_FORMAT, where, "'%s' is not a finite number below 1e18", key);
+	if (read_fields(trial, trial->json, number_fields, COUNT(number_fields), where, err) < 0)
+		return -1;
+	return read_fields(trial, udp, udp_fields, COUNT(udp_fields), where, err);
 }
 
 static int read_round(struct run_trial *trial, const char *where, struct error *err)
@@ -405,4 +425,14 @@ bool run_is_capacity_test(const struct topology *topology, size_t test_index)
 	if (test->kind == TOPOLOGY_TCP)
 		return test->pacing == 0;
 	return test->kind == TOPOLOGY_UDP && test->rate_search;
+}
+
+bool run_is_fixed_rate_test(const struct topology *topology, size_t test_index)
+{
+	const struct topology_test *test;
+
+	if (test_index == (size_t)-1)
+		return false;
+	test = &topology->tests[test_index];
+	return test->kind == TOPOLOGY_UDP && !test->rate_search;
 }

@@ -27,10 +27,10 @@ typedef int (*field_read)(
 struct field {
 	const char *name;
 	field_read read;
-	size_t offset;			     /* of the target in the mapping's struct */
-	int64_t low, high;		     /* inclusive, in the base unit; both 0 = no range */
+	size_t offset;                       /* of the target in the mapping's struct */
+	int64_t low, high;                   /* inclusive, in the base unit; both 0 = no range */
 	const struct reader_choice *choices; /* ends with a NULL name */
-	unsigned kinds;	 /* tests: bits of the kinds that have this key; 0 = all */
+	unsigned kinds;  /* tests: bits of the kinds that have this key; 0 = all */
 	bool takes_null; /* an empty value is not the same as no key */
 };
 

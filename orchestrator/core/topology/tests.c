@@ -83,9 +83,12 @@ static int read_udp_rate(
 
 #define BIT(kind)    (1u << (kind))
 #define TEST(member) offsetof(struct topology_test, member)
-#define HOUR	     3600000
+#define HOUR         3600000
 #define GIGABYTE     (1 << 30)
 #define WINDOW_LEAST 50 /* ms; a single packet more or less is percents of anything shorter */
+
+/* What an agent keeps of one trial. */
+#define INTERVALS_MAX 4096
 
 static const struct field test_fields[] = {
 	{"name", reader_name, TEST(id)},
@@ -100,6 +103,7 @@ static const struct field test_fields[] = {
 	{"block", reader_size, TEST(block), 1, 16 << 20},
 	{"window", reader_size, TEST(window), 1024, GIGABYTE},
 	{"congestion", reader_name, TEST(congestion)},
+	{"nodelay", reader_bool, TEST(nodelay), .kinds = BIT(TOPOLOGY_TCP)},
 	{"mss", reader_int, TEST(mss), 88, 32767},
 	{"dscp", reader_int, TEST(dscp), 0, 63},
 	{"family", reader_choice, TEST(family), .choices = families},
@@ -181,6 +185,22 @@ static int check_latency(struct reader *reader, const struct topology_test *test
 	return 0;
 }
 
+/* A byte count has no time to leave out, and every stream takes its share. */
+static int check_bytes(struct reader *reader, const struct topology_test *test)
+{
+	if (test->bytes == 0)
+		return 0;
+	if (test->omit_given && test->omit > 0)
+		return reader_fail(reader, test->mark,
+			"test \"%s\" ends by bytes, which count from the first: it cannot omit "
+			"time; drop omit or bytes",
+			test->id);
+	if (test->bytes < test->streams)
+		return reader_fail(reader, test->mark,
+			"test \"%s\" has fewer bytes than its %d streams", test->id, test->streams);
+	return 0;
+}
+
 int tests_finish(struct reader *reader, struct topology_test *test)
 {
 	bool longer = test->duration >= 5000;
@@ -188,10 +208,12 @@ int tests_finish(struct reader *reader, struct topology_test *test)
 
 	if (default_id(reader, test) < 0)
 		return -1;
-	if (check_latency(reader, test) < 0)
+	if (check_latency(reader, test) < 0 || check_bytes(reader, test) < 0)
 		return -1;
 	if (!test->omit_given)
-		test->omit = longer ? 1000 : test->duration / 5;
+		test->omit = test->bytes ? 0 : longer ? 1000 : test->duration / 5;
+	if (test->loss_limit < 0)
+		test->loss_limit = TOPOLOGY_LOSS_LIMIT;
 	if (!test->interval_given)
 		test->interval = longer ? 1000 : 100;
 	units_format_duration(test->duration, duration, sizeof(duration));
@@ -199,6 +221,10 @@ int tests_finish(struct reader *reader, struct topology_test *test)
 		return reader_fail(reader, test->mark,
 			"test \"%s\" omits its first %s, which leaves nothing of %s", test->id,
 			units_format_duration(test->omit, omit, sizeof(omit)), duration);
+	if (test->duration / test->interval >= INTERVALS_MAX)
+		return reader_fail(reader, test->mark,
+			"test \"%s\" has too short an interval: at most %d of them in %s", test->id,
+			INTERVALS_MAX, duration);
 	if (test->duration - test->omit < WINDOW_LEAST)
 		return reader_fail(reader, test->mark,
 			"test \"%s\" omits its first %s, which leaves less than %d ms of %s",
@@ -227,15 +253,18 @@ static int read_test(struct reader *reader, const struct node *value, struct top
 		return -1;
 	test->kind = (enum topology_test_kind)kind;
 	test->mark = entry->key_mark;
-	test->duration = 10000;
 	test->omit = test->interval = -1;
 	test->streams = 1;
 	test->dscp = -1;
 	test->probes = true;
+	test->loss_limit = -1;
 	if (check_kinds(reader, entry, test->kind) < 0 ||
 		reader_mapping(reader, entry, kinds[kind].name, &test_table, test) < 0)
 		return -1;
 	test->named = test->id != NULL;
+	/* By bytes, it bounds how long a slow path may take. */
+	if (test->duration == 0)
+		test->duration = test->bytes ? 600000 : 10000;
 	test->omit_given = test->omit >= 0;
 	test->interval_given = test->interval >= 0;
 	if (!test->engine)

@@ -59,14 +59,6 @@ static bool decide(const struct run *run, const struct run_trial **trials, size_
 	bool done;
 	size_t i;
 
-	*verdict = (struct verdict){
-		.path = trials[0]->path,
-		.test = trials[0]->test,
-		.engine = trials[0]->engine,
-		.direction = trials[0]->direction,
-		.kind = VERDICT_INCONCLUSIVE,
-		.confidence = NAN,
-	};
 	done = study_prepare(&study);
 	for (i = 0; done && i < sizeof(steps) / sizeof(steps[0]); i++)
 		if (steps[i](&study))
@@ -77,6 +69,21 @@ static bool decide(const struct run *run, const struct run_trial **trials, size_
 	}
 	study_finish(&study);
 	return done;
+}
+
+static struct verdict *new_verdict(struct verdicts *verdicts, const struct run_trial *first)
+{
+	struct verdict *verdict = &verdicts->items[verdicts->count++];
+
+	*verdict = (struct verdict){
+		.path = first->path,
+		.test = first->test,
+		.engine = first->engine,
+		.direction = first->direction,
+		.kind = VERDICT_INCONCLUSIVE,
+		.confidence = NAN,
+	};
+	return verdict;
 }
 
 static bool decide_all(const struct run *run, struct verdicts *verdicts, struct entry *entries)
@@ -93,8 +100,10 @@ static bool decide_all(const struct run *run, struct verdicts *verdicts, struct 
 		if (i < run->trial_count && !run_compare_study(first, entries[i].trial))
 			continue;
 		if (run_is_capacity_test(run->topology, first->test_index))
-			done = decide(run, trials + start, i - start,
-				&verdicts->items[verdicts->count++]);
+			done = decide(run, trials + start, i - start, new_verdict(verdicts, first));
+		else if (run_is_fixed_rate_test(run->topology, first->test_index))
+			done = verdict_fixed_rate(
+				run, trials + start, i - start, new_verdict(verdicts, first));
 		start = i;
 	}
 	free(trials);

@@ -7,7 +7,7 @@
 
 #define VERDICT_ROUNDS_MIN 5   /* below this nothing is said */
 #define VERDICT_ROUNDS_MAX 200 /* more rounds than this are not asked for */
-#define VERDICT_ALPHA	   .05 /* one-sided, shared out among the links */
+#define VERDICT_ALPHA      .05 /* one-sided, shared out among the links */
 #define VERDICT_CORE_FULL  .95 /* a core this busy limits what runs on it */
 #define VERDICT_CORE_BUSY  .90 /* ... when statistics say so already */
 
@@ -25,10 +25,10 @@ struct verdict_study {
 	const struct topology_path *path;
 	const struct run_trial **trials; /* its trials in order of measurement */
 	size_t trial_count;
-	size_t links;			/* of the path */
-	struct verdict_sample *all;	/* 2 * links segments, every valid trial */
+	size_t links;                   /* of the path */
+	struct verdict_sample *all;     /* 2 * links segments, every valid trial */
 	struct verdict_sample *matched; /* ... cut to the rounds that all needed ones have */
-	bool *measured;			/* by link: it has trials */
+	bool *measured;                 /* by link: it has trials */
 	size_t measured_count;
 	size_t rounds; /* valid ones: of the shortest needed segment */
 	double alpha;  /* one-sided level per bound */
@@ -111,6 +111,10 @@ bool step_capacities(struct verdict_study *study);
 void study_blame_enders(struct verdict_study *study, size_t link);
 /* outcome.c: always settles it */
 bool step_outcome(struct verdict_study *study);
+
+/* fixed_rate.c: carried, or loss, of a UDP test's trials; false when there is no memory */
+bool verdict_fixed_rate(const struct run *run, const struct run_trial *const *trials, size_t count,
+	struct verdict *verdict);
 
 void study_inconclusive(struct verdict_study *study);
 void study_grade(struct verdict_study *study, enum verdict_kind kind, enum verdict_grade grade);

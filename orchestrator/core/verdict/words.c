@@ -62,7 +62,7 @@ const char *verdict_rate(double bits_per_second, char *buffer, size_t size)
 		i++;
 	value = bits_per_second / units[i].scale;
 	snprintf(buffer, size, "%.*f %s",
-		value < 9.995	? 2
+		value < 9.995   ? 2
 		: value < 99.95 ? 1
 				: 0,
 		value, units[i].unit);

@@ -94,7 +94,7 @@ int agent_file_load(struct agent_file *file, const char *folder, const char *fam
 	if (descriptor < 0)
 		return error_set(err, ERROR_HOST, host,
 			"its CPU family is %s, and there is no orch-agent-%s in %s;\n"
-			"build it (meson configure -Dagent_archs=...) or set ORCH_AGENT_DIR",
+			"build one for it (CONTRIBUTING.md) and name its folder in ORCH_AGENT_DIR",
 			family, family, folder ? folder : "the agent folders");
 	result = read_whole(file, descriptor);
 	close(descriptor);

@@ -44,9 +44,9 @@ struct bootstrap {
 	struct target_script script;
 	size_t sent, noise;
 	bool input_closed, greeted;
-	size_t tried;	/* folder the last script chose or refused, from 1 */
-	size_t stored;	/* folder of a file that waits to be run; 0 = none */
-	bool no_head;	/* the host has no `head -c` */
+	size_t tried;   /* folder the last script chose or refused, from 1 */
+	size_t stored;  /* folder of a file that waits to be run; 0 = none */
+	bool no_head;   /* the host has no `head -c` */
 	bool try_again; /* the next folder may do */
 	bool exhausted; /* there is none */
 	const char *refusal[TARGET_FOLDERS_MAX + 1];

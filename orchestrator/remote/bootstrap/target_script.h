@@ -16,9 +16,9 @@
 struct target_script {
 	const char *token;
 	const char *tmp; /* the host's own upload folder, or NULL */
-	size_t size;	 /* bytes of the agent */
-	size_t skip;	 /* folders that were tried before */
-	bool sudo;	 /* run the agent by sudo -n */
+	size_t size;     /* bytes of the agent */
+	size_t skip;     /* folders that were tried before */
+	bool sudo;       /* run the agent by sudo -n */
 };
 
 /* free() the results; NULL when out of memory. */

@@ -8,7 +8,7 @@
 #include "fleet.h"
 
 #define ASKS_RECORDS_MAX 100000
-#define ASKS_BYTES_MAX	 (32u << 20)
+#define ASKS_BYTES_MAX   (32u << 20)
 
 struct asks {
 	struct ask *head; /* unanswered ones, also those nobody waits for any more */

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #define CONNECT_MS     15000
-#define BYE_MS	       1000
+#define BYE_MS         1000
 #define HANDSHAKES_MAX 2 /* at once for one target: sshd's MaxStartups, dropbear's limit of 5 */
 
 int64_t fleet_now(void)

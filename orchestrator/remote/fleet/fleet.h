@@ -23,7 +23,7 @@ struct fleet_settings {
 	int64_t connect_ms; /* deadline for reaching a host and starting its agent; 0 = 15 s */
 	const char *agent_folder; /* folder of orch-agent-FAMILY files; NULL = search
 				     (docs/bootstrap.md) */
-	const bool *wanted;	  /* per host: false = not needed by the plan; NULL = all */
+	const bool *wanted;       /* per host: false = not needed by the plan; NULL = all */
 };
 
 /*
@@ -61,13 +61,13 @@ struct ask {
 	struct fleet *fleet;
 	size_t host;
 	uint32_t id;
-	bool done;			    /* final record came, or the host was lost */
-	bool ok;			    /* final record was `ok` */
-	struct error error;		    /* set when done and not ok; names the host */
+	bool done;                          /* final record came, or the host was lost */
+	bool ok;                            /* final record was `ok` */
+	struct error error;                 /* set when done and not ok; names the host */
 	const struct wire_record **records; /* all but the final one, in order */
 	size_t record_count;
 	const struct wire_record
-		*final;	  /* the `ok` or `error` record; NULL when the host was lost */
+		*final;   /* the `ok` or `error` record; NULL when the host was lost */
 	struct ask *next; /* the fleet's */
 };
 

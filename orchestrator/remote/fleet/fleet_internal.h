@@ -13,10 +13,10 @@ struct fleet {
 	struct session **sessions; /* one a host; NULL when the plan does not need it */
 	size_t count;
 	struct pollfd *fds; /* 1 + count * TRANSPORT_POLL_MAX */
-	size_t *owners;	    /* session of each of fds */
+	size_t *owners;     /* session of each of fds */
 	int64_t connect_ms;
 	int64_t deadline; /* of the start; DEADLINE_NEVER before and after */
-	int signals;	  /* signalfd, or -1 */
+	int signals;      /* signalfd, or -1 */
 	bool interrupted;
 	sigset_t mask_before;
 	struct error unwanted;

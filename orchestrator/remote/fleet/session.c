@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PING_MS	      5000 /* an idle agent hears from us this often */
-#define PONG_MS	      5000 /* and has so long to answer */
+#define PING_MS       5000 /* an idle agent hears from us this often */
+#define PONG_MS       5000 /* and has so long to answer */
 #define PATIENCE_IDLE 4000
 #define PATIENCE_BUSY 120000 /* control over an overloaded tested link must survive the trial */
 #define ENDING_MS     1000
@@ -33,10 +33,10 @@ struct session {
 	int64_t patience;
 	char *unsent;
 	size_t unsent_length;
-	bool running;	   /* a command runs on the transport */
+	bool running;      /* a command runs on the transport */
 	bool input_closed; /* while ending */
 	bool agent_ended;  /* its end is the error: quote its last words */
-	bool more;	   /* there may be input that no descriptor tells of */
+	bool more;         /* there may be input that no descriptor tells of */
 };
 
 static const struct transport_ops *ops(const struct session *session)

@@ -18,7 +18,7 @@ enum session_phase {
 	SESSION_MEETING,  /* hello */
 	SESSION_READY,
 	SESSION_ENDING, /* the agent's end is waited for, shortly */
-	SESSION_OVER,	/* session_error() says why */
+	SESSION_OVER,   /* session_error() says why */
 };
 
 /* NULL only when out of memory; a host without transport is OVER at once. */

@@ -25,7 +25,7 @@ struct known_hosts {
 
 enum known_verdict {
 	KNOWN_MATCH,
-	KNOWN_UNKNOWN,	  /* the file does not name the host */
+	KNOWN_UNKNOWN,    /* the file does not name the host */
 	KNOWN_OTHER_TYPE, /* it does, with keys of other types */
 	KNOWN_MISMATCH,
 	KNOWN_REVOKED,

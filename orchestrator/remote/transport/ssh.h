@@ -62,9 +62,10 @@ struct ssh_transport {
 	bool output_ended;
 	/*
 	 * libssh2 takes packets in while it sends, and window adjustments while it reads: what the
-	 * one brought for the other no descriptor tells, so the timer does.
+	 * one brought for the other no descriptor tells, so the timer does. A read that got
+	 * something may have left more, too.
 	 */
-	bool unread, write_refused;
+	bool unread, unread_errors, write_refused;
 	bool read_pending; /* a read must be repeated before anything else is sent */
 	char outbox[SSH_OUTBOX_SIZE];
 	size_t outbox_length;

@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-#define SSH_AGENT_MS	 2000
+#define SSH_AGENT_MS     2000
 #define SSH_AGENT_ANSWER 65536
 
 struct ssh_agent_key {

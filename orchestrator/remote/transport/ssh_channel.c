@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Small enough that an abandoned `cat` of a big program sends little, ample for an agent. */
+/* Ample for an agent, and bounds what libssh2 holds unread. */
 #define WINDOW_SIZE (256 * 1024)
 #define PACKET_SIZE 32768
 
@@ -57,11 +57,15 @@ enum transport_status ssh_start(struct transport *transport, const char *command
 			return status;
 	}
 	result = libssh2_channel_exec(ssh->channel, ssh->command);
-	if (result == LIBSSH2_ERROR_EAGAIN)
+	if (result == LIBSSH2_ERROR_EAGAIN && !libssh2_channel_eof(ssh->channel))
 		return TRANSPORT_AGAIN;
+	/* libssh2 would wait for an answer that no longer comes. */
+	if (result == LIBSSH2_ERROR_EAGAIN)
+		return fail(ssh, err, "shell: the server closed the channel unasked");
 	if (result < 0)
 		return fail(ssh, err, "shell: the server refuses to run a command");
 	ssh->channel_state = SSH_CHANNEL_OPEN;
+	ssh->unread = true; /* output may have come with the answer */
 	return TRANSPORT_DONE;
 }
 
@@ -129,6 +133,7 @@ static void drain_errors(struct ssh_transport *ssh)
 {
 	char text[4096];
 
+	ssh->unread_errors = false;
 	for (int rounds = 0; rounds < 64 && !ssh->read_pending; rounds++) {
 		ssize_t got = read_stream(ssh, SSH_EXTENDED_DATA_STDERR, text, sizeof(text));
 
@@ -136,6 +141,7 @@ static void drain_errors(struct ssh_transport *ssh)
 			return;
 		tail_add(&ssh->errors, text, (size_t)got);
 	}
+	ssh->unread_errors = true;
 }
 
 ssize_t ssh_read(struct transport *transport, void *buffer, size_t size)
@@ -153,10 +159,9 @@ ssize_t ssh_read(struct transport *transport, void *buffer, size_t size)
 	if (ssh->output_ended)
 		return 0;
 	got = read_stream(ssh, 0, buffer, size);
-	if (got == LIBSSH2_ERROR_EAGAIN) {
-		ssh->unread = false;
+	ssh->unread = got > 0 || ssh->unread_errors;
+	if (got == LIBSSH2_ERROR_EAGAIN)
 		return -EAGAIN;
-	}
 	if (got < 0)
 		return -EIO;
 	if (got > 0)
@@ -217,18 +222,26 @@ static int exit_status(struct ssh_transport *ssh)
 	return status;
 }
 
-/* Close, wait for the server's close (dropbear drops the connection else), free. */
+/*
+ * Closes, and waits until the server has closed too: dropbear drops the connection else, or takes
+ * the end of this command's process for the end of the next channel's. libssh2_channel_close alone
+ * returns at the first packet of any kind; waiting for the close needs the end of output first.
+ */
+static int close_both_sides(struct ssh_transport *ssh)
+{
+	static int (*const calls[])(LIBSSH2_CHANNEL * channel) = {
+		libssh2_channel_close, libssh2_channel_wait_eof, libssh2_channel_wait_closed};
+	int result = 0;
+
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]) && result == 0; i++)
+		result = calls[i](ssh->channel);
+	return result;
+}
+
 static enum transport_status close_channel(struct ssh_transport *ssh)
 {
-	int result;
-
 	if (ssh->channel_state == SSH_CHANNEL_CLOSING) {
-		result = libssh2_channel_close(ssh->channel);
-		if (result == LIBSSH2_ERROR_EAGAIN)
-			return TRANSPORT_AGAIN;
-		if (result == 0)
-			result = libssh2_channel_wait_closed(ssh->channel);
-		if (result == LIBSSH2_ERROR_EAGAIN)
+		if (close_both_sides(ssh) == LIBSSH2_ERROR_EAGAIN)
 			return TRANSPORT_AGAIN;
 		ssh->exit_status = exit_status(ssh);
 		ssh->channel_state = SSH_CHANNEL_FREEING;
@@ -240,43 +253,57 @@ static enum transport_status close_channel(struct ssh_transport *ssh)
 	return TRANSPORT_DONE;
 }
 
+/* Reads on to the end of output, for nobody. */
+static enum transport_status drain(struct ssh_transport *ssh)
+{
+	char scrap[4096];
+	ssize_t got = 1;
+
+	for (int rounds = 0; rounds < 64 && ssh->channel_state == SSH_CHANNEL_OPEN && got > 0;
+		rounds++)
+		got = ssh_read(&ssh->head, scrap, sizeof(scrap));
+	if (got == 0)
+		ssh->channel_state = SSH_CHANNEL_CLOSING;
+	if (got < 0 && got != -EAGAIN)
+		return TRANSPORT_FAILED;
+	return ssh->channel_state == SSH_CHANNEL_OPEN ? TRANSPORT_AGAIN : TRANSPORT_DONE;
+}
+
 enum transport_status ssh_finish(
 	struct transport *transport, int *ret_status, const char **ret_errors, struct error *err)
 {
 	struct ssh_transport *ssh = ssh_of(transport);
-	char scrap[4096];
-	ssize_t got = 0;
 
-	for (int rounds = 0; rounds < 64 && ssh->channel_state == SSH_CHANNEL_OPEN; rounds++) {
-		got = ssh_read(transport, scrap, sizeof(scrap));
-		if (got == -EAGAIN)
-			return TRANSPORT_AGAIN;
-		if (got == 0)
-			ssh->channel_state = SSH_CHANNEL_CLOSING;
-		if (got < 0)
-			return fail(ssh, err, "the connection broke");
+	switch (drain(ssh)) {
+	case TRANSPORT_AGAIN:
+		return TRANSPORT_AGAIN;
+	case TRANSPORT_FAILED:
+		return fail(ssh, err, "the connection broke");
+	case TRANSPORT_DONE:
+		break;
 	}
-	if (ssh->channel_state == SSH_CHANNEL_OPEN || close_channel(ssh) == TRANSPORT_AGAIN)
+	if (close_channel(ssh) == TRANSPORT_AGAIN)
 		return TRANSPORT_AGAIN;
 	*ret_status = ssh->exit_status;
 	*ret_errors = ssh->errors.text;
 	return TRANSPORT_DONE;
 }
 
+/*
+ * Drained as well: a server that is told to close while the window is full does not read on from
+ * the command, which then never ends (seen with dropbear).
+ */
 enum transport_status ssh_abandon(struct transport *transport)
 {
 	struct ssh_transport *ssh = ssh_of(transport);
+	enum transport_status status;
 
 	if (ssh->channel_state == SSH_CHANNEL_NONE)
 		return TRANSPORT_DONE;
-	if (ssh->read_pending) { /* finish the half-sent packet first */
-		char scrap[4096];
-
-		read_stream(ssh, 0, scrap, sizeof(scrap));
-		if (ssh->read_pending)
-			return TRANSPORT_AGAIN;
-	}
-	if (ssh->channel_state == SSH_CHANNEL_OPEN)
+	status = drain(ssh);
+	if (status == TRANSPORT_AGAIN)
+		return TRANSPORT_AGAIN;
+	if (status == TRANSPORT_FAILED) /* which the next command will say */
 		ssh->channel_state = SSH_CHANNEL_CLOSING;
 	return close_channel(ssh);
 }

@@ -12,7 +12,7 @@
 
 struct ssh_key {
 	char label[300]; /* "~/.ssh/id_ed25519", "NAME from the agent" */
-	char *file;	 /* path; NULL when the agent holds it */
+	char *file;      /* path; NULL when the agent holds it */
 	unsigned char *blob;
 	size_t blob_length; /* public key, of the agent's */
 	bool rsa;

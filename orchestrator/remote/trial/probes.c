@@ -5,13 +5,13 @@
 
 #include "record.h"
 
-#define PROBES_PACE_MS	20
-#define PROBES_SIZE	64
-#define PROBES_IDLE_MS	200
+#define PROBES_PACE_MS  20
+#define PROBES_SIZE     64
+#define PROBES_IDLE_MS  200
 #define PROBES_SETUP_MS 1000 /* over an idle path; a trial must not wait long for its probes */
 /* End to end and its first link listen at one address, and the trial's own port is one more. */
-#define PROBES_PORTS	3
-#define PROBES_END_MS	6000 /* the slowest answer that counts, and its way here */
+#define PROBES_PORTS  3
+#define PROBES_END_MS 6000 /* the slowest answer that counts, and its way here */
 
 struct probe {
 	const struct plan_segment *planned;

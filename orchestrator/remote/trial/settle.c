@@ -12,7 +12,7 @@ struct attempt {
 	const struct plan *plan;
 	const struct plan_series *series;
 	const struct segment_end *listener, *connector;
-	bool no_route;	  /* set when the connector's routes do not lead there */
+	bool no_route;    /* set when the connector's routes do not lead there */
 	bool no_listener; /* nobody could even listen, so the other way round proves nothing */
 	struct error error;
 };

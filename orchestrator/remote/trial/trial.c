@@ -8,12 +8,13 @@
 #include "clock.h"
 #include "probes.h"
 #include "record.h"
+#include "search.h"
 #include "witness.h"
 
 /* Beyond the phases the agents bound themselves: the answer's way back over a loaded link. */
 #define TRIAL_GRACE_MS 5000
 
-/* The roles of a trial's two ends. */
+/* The roles of a trial's two ends. Both directions at once: as forward. */
 struct roles {
 	const struct segment_end *sender, *receiver, *listener, *connector;
 };
@@ -31,7 +32,7 @@ static struct roles assign_roles(const struct trial *trial)
 {
 	const struct segment *segment = trial->segment;
 	bool forward = is_connect_test(trial) ? !segment->near_listens
-					      : trial->series->direction == TOPOLOGY_FORWARD;
+					      : trial->series->direction != TOPOLOGY_REVERSE;
 
 	return (struct roles){
 		.sender = forward ? &segment->near : &segment->far,
@@ -78,10 +79,9 @@ struct cJSON *trial_refuse(const struct trial *trial, const struct error *cause)
 	return make_record(trial, started, cause);
 }
 
-static int measure(
-	struct fleet *fleet, const struct trial *trial, struct sample *ret, struct error *err)
+static int measure_once(struct fleet *fleet, const struct trial *trial,
+	const struct topology_test *test, struct sample *ret, struct error *err)
 {
-	const struct topology_test *test = &trial->plan->topology->tests[trial->series->test];
 	const struct engine *engine = engine_find(test->engine, test->kind);
 	struct roles roles = assign_roles(trial);
 	struct engine_trial request = {
@@ -117,6 +117,30 @@ static int measure(
 	}
 	trial_exchange_free(&exchange);
 	return result;
+}
+
+struct probing {
+	struct fleet *fleet;
+	const struct trial *trial;
+};
+
+static int measure_probe(
+	void *context, const struct topology_test *probe, struct sample *ret, struct error *err)
+{
+	const struct probing *probing = context;
+
+	return measure_once(probing->fleet, probing->trial, probe, ret, err);
+}
+
+static int measure(
+	struct fleet *fleet, const struct trial *trial, struct sample *ret, struct error *err)
+{
+	const struct topology_test *test = &trial->plan->topology->tests[trial->series->test];
+	struct probing probing = {fleet, trial};
+
+	if (test->rate_search)
+		return search_run(test, measure_probe, &probing, ret, err);
+	return measure_once(fleet, trial, test, ret, err);
 }
 
 /* Everything after the first snapshot. */

@@ -23,6 +23,22 @@ void driven_start(struct driven *agent, const char *option, const char *value)
 	driven_await(agent, 0, "hello");
 }
 
+void driven_start_without(struct driven *agent, const char *what)
+{
+	const char *const argv[] = {getenv("WITHOUT"), what, getenv("AGENT"), NULL};
+
+	assert_non_null(argv[0]);
+	assert_non_null(argv[2]);
+	wire_reader_init(&agent->reader);
+	assert_int_equal(child_start(argv, CHILD_PIPES, &agent->child), 0);
+	if (!driven_read(agent)) {
+		print_message("this kernel filters no calls\n");
+		child_finish(&agent->child);
+		skip();
+	}
+	assert_string_equal(agent->record.type, "hello");
+}
+
 void driven_stop(struct driven *agent)
 {
 	child_finish(&agent->child);

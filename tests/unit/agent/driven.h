@@ -17,6 +17,10 @@ struct driven {
 /* Starts the agent named by the environment variable AGENT with two more arguments (or NULL), and
  * takes its greeting. */
 void driven_start(struct driven *agent, const char *option, const char *value);
+
+/* The same on a kernel that lacks something: see without.c. Skips the test where that cannot be. */
+void driven_start_without(struct driven *agent, const char *what);
+
 void driven_stop(struct driven *agent);
 
 /* Sends a line; the newline is added. */

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#define HEADER	    24
+#define HEADER      24
 #define TOKEN_SIZE  16
 #define SIZE_MAX_   256
 #define HELD_MAX    1024

@@ -16,9 +16,9 @@
 #include "driven.h"
 #include "echo_relay.h"
 
-#define TOKEN	    "00112233445566778899aabbccddeeff"
+#define TOKEN       "00112233445566778899aabbccddeeff"
 #define WRONG_TOKEN "00112233445566778899aabbccddee00"
-#define TIMES	    "streams=1 omit_ms=0 interval_ms=0 setup_ms=4000"
+#define TIMES       "streams=1 omit_ms=0 interval_ms=0 setup_ms=4000"
 
 static const unsigned char token[16] = {0x00, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88, 0x99,
 	0xaa, 0xbb, 0xcc, 0xdd, 0xee, 0xff};
@@ -438,6 +438,10 @@ static void refuses_bad_options(void **state)
 		assert_memory_equal(
 			driven_text(&agent, "message"), wrong[i][1], strlen(wrong[i][1]));
 	}
+	driven_say(&agent, "3 listen test=echo transport=udp role=both token=" TOKEN
+			   " family=4 address=127.0.0.1 interface= port=0 port_last=0 stall_ms=99 "
+			   "duration_ms=300 " TIMES);
+	driven_await(&agent, 3, "error");
 	/* The connecting end asks, and must be told where. */
 	driven_say(&agent, "3 listen test=echo transport=connect role=send token=" TOKEN
 			   " family=4 address=127.0.0.1 interface= port=0 port_last=0 stall_ms=99 "

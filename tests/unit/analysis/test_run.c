@@ -12,7 +12,7 @@
 #include "summary.h"
 #include "verdict.h"
 
-#define HEAD	       "{\"format\":\"orch-run\",\"version\":1,\"name\":\"made\",\"topology\":" MADE_TWO_LINKS
+#define HEAD           "{\"format\":\"orch-run\",\"version\":1,\"name\":\"made\",\"topology\":" MADE_TWO_LINKS
 #define TRIALS(trials) HEAD ",\"trials\":[" trials "]}"
 
 static struct run *parse(const char *text)

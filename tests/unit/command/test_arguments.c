@@ -148,7 +148,6 @@ static void test_bad_lines(void **state)
 		{"run a --until-decided", ERROR_UNBUILT, "not built yet"},
 		{"run a --baseline old.json", ERROR_UNBUILT, "not built yet"},
 		{"run a --expect link=wlan", ERROR_UNBUILT, "not built yet"},
-		{"run a --direction bidir", ERROR_UNBUILT, "not built yet"},
 		{"run a --segment wan --segment wlan", ERROR_UNBUILT, "not built yet"},
 	};
 

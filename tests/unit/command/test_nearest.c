@@ -18,11 +18,11 @@ static const char *find(const char *word)
 static void test_each_kind_of_slip(void **state)
 {
 	(void)state;
-	assert_string_equal(find("repot"), "report");	  /* left out */
+	assert_string_equal(find("repot"), "report");     /* left out */
 	assert_string_equal(find("compaare"), "compare"); /* too much */
-	assert_string_equal(find("resune"), "resume");	  /* replaced */
-	assert_string_equal(find("paln"), "plan");	  /* swapped: one edit, not two */
-	assert_string_equal(find("PLAN"), "plan");	  /* case is no difference */
+	assert_string_equal(find("resune"), "resume");    /* replaced */
+	assert_string_equal(find("paln"), "plan");        /* swapped: one edit, not two */
+	assert_string_equal(find("PLAN"), "plan");        /* case is no difference */
 }
 
 static void test_far_words_suggest_nothing(void **state)

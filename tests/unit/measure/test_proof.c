@@ -132,6 +132,25 @@ static void test_no_evidence(void **state)
 	assert_int_equal(judge(&router_eth0, pc_sent, nothing).state, PROOF_NOT_OBSERVABLE);
 }
 
+/* Two directions at once: the worse state, both sentences, the first known carrier of each end. */
+static void test_join(void **state)
+{
+	const char *const router[] = {"1 counters interface=eth0 rx_bytes=1045000", NULL};
+	const char *const pc[] = {"1 counters interface=eth0 tx_bytes=4000",
+		"1 counters interface=eth1 tx_bytes=1045000", NULL};
+	struct proof proof = judge(&router_eth0, pc_sent, router);
+	struct proof other = judge(&router_eth0, pc, router);
+
+	(void)state;
+	other.cross_traffic = true;
+	proof_join(&proof, &other);
+	assert_int_equal(proof.state, PROOF_CONTRADICTED);
+	assert_true(proof.cross_traffic);
+	assert_string_equal(proof.carrier[0], "eth1");
+	assert_non_null(strstr(proof.text, "pc1:eth0 sent 1045000 of 1000000 bytes; "));
+	assert_non_null(strstr(proof.text, "; pc1:eth1 sent the traffic"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -142,6 +161,7 @@ int main(void)
 		cmocka_unit_test(test_bridge_sum),
 		cmocka_unit_test(test_cross_traffic),
 		cmocka_unit_test(test_no_evidence),
+		cmocka_unit_test(test_join),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

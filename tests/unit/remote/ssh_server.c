@@ -37,8 +37,9 @@ void ssh_server_init(struct hosts *hosts, const char *configuration)
 	snprintf(path, sizeof(path), "%s/sshd_config", folder);
 	file = fopen(path, "we");
 	assert_non_null(file);
+	/* PAM would have libaudit ask the name server for "UNKNOWN", the peer of a socket pair. */
 	fprintf(file,
-		"%s\nHostKey %s/host_ed25519\nHostKey %s/host_ecdsa\nPidFile none\nUsePAM yes\n"
+		"%s\nHostKey %s/host_ed25519\nHostKey %s/host_ecdsa\nPidFile none\nUsePAM no\n"
 		"StrictModes no\nAuthorizedKeysFile %s/authorized_keys\nPermitRootLogin yes\n"
 		"PasswordAuthentication no\nKbdInteractiveAuthentication no\n"
 		"SetEnv HOME=%s/home\n",
@@ -72,4 +73,78 @@ struct topology_host *ssh_server_add(struct hosts *hosts, const char *name)
 		    ">>%s/known_hosts",
 		name, folder, folder, folder);
 	return host;
+}
+
+void ssh_server_assert_ready(const struct fleet *fleet, size_t host)
+{
+	if (!fleet_host_ready(fleet, host))
+		fail_msg("%s: %s", fleet_host_error(fleet, host)->where,
+			fleet_host_error(fleet, host)->message);
+}
+
+void ssh_server_assert_says(const struct error *err, const char *text)
+{
+	assert_int_equal(err->code, ERROR_HOST);
+	if (!strstr(err->message, text))
+		fail_msg("\"%s\" is not in: %s", text, err->message);
+}
+
+/* Waits until folder and processes are clean, or says what was left. */
+void ssh_server_assert_clean(const struct hosts *hosts, int64_t wait_ms)
+{
+	int64_t until = fleet_now() + wait_ms;
+
+	while (hosts_count_files(hosts->upload) || hosts_count_processes(hosts->upload)) {
+		if (fleet_now() > until)
+			fail_msg("left: %d files, %d processes", hosts_count_files(hosts->upload),
+				hosts_count_processes(hosts->upload));
+		usleep(20000);
+	}
+}
+
+/* The one host becomes ready, and nothing stays behind. */
+void ssh_server_expect_ready(struct hosts *hosts)
+{
+	struct fleet *fleet = hosts_start(hosts, 0);
+	struct error err = {0};
+	struct ask *ask;
+	int result;
+
+	ssh_server_assert_ready(fleet, 0);
+	ask = hosts_ask(fleet, 0, "ping", 5000, &result, &err);
+	assert_true(ask->done && ask->ok);
+	ask_free(ask);
+	fleet_free(fleet);
+	ssh_server_assert_clean(hosts, 2000);
+}
+
+/* It does not, for this reason, which names the host. */
+void ssh_server_expect_refused(struct hosts *hosts, int64_t connect_ms, const char *reason)
+{
+	struct fleet *fleet = hosts_start(hosts, connect_ms);
+
+	assert_false(fleet_host_ready(fleet, 0));
+	assert_string_equal(fleet_host_error(fleet, 0)->where, "router");
+	ssh_server_assert_says(fleet_host_error(fleet, 0), reason);
+	printf("    %s\n", fleet_host_error(fleet, 0)->message);
+	fleet_free(fleet);
+	ssh_server_assert_clean(hosts, 2000);
+}
+
+void ssh_server_know(const struct hosts *hosts, const char *name, const char *key)
+{
+	hosts_shell("{ printf '%s '; cut -d' ' -f1,2 %s/%s.pub; } >>%s/known_hosts", name,
+		hosts->folder, key, hosts->folder);
+}
+
+struct topology_host *ssh_server_one_host(struct hosts *hosts, const char *configuration)
+{
+	hosts_init(hosts);
+	ssh_server_init(hosts, configuration);
+	return ssh_server_add(hosts, "router");
+}
+
+void ssh_server_forget_known(const struct hosts *hosts)
+{
+	hosts_shell("rm -f %s/known_hosts", hosts->folder);
 }

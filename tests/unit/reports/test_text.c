@@ -33,17 +33,17 @@ static void test_hostile_text(void **state)
 		{"\177", "\\x7f"},
 		{"\xc2\x9b"
 		 "31m",
-			"\\u{9b}31m"},		   /* a one-character CSI */
+			"\\u{9b}31m"},             /* a one-character CSI */
 		{"x\xe2\x80\xaey", "x\\u{202e}y"}, /* right-to-left override */
-		{"\xd7\x90", "\\u{5d0}"},	   /* a Hebrew letter */
+		{"\xd7\x90", "\\u{5d0}"},          /* a Hebrew letter */
 		{"a\xe2\x80\x8b", "a\\u{200b}"},   /* zero width */
-		{"e\xcc\x81", "e\\u{301}"},	   /* combining */
-		{"\xff\xfe", "\\xff\\xfe"},	   /* not UTF-8 */
-		{"\xe6\x97", "\\xe6\\x97"},	   /* cut off */
+		{"e\xcc\x81", "e\\u{301}"},        /* combining */
+		{"\xff\xfe", "\\xff\\xfe"},        /* not UTF-8 */
+		{"\xe6\x97", "\\xe6\\x97"},        /* cut off */
 		{"k\xc3\xbc"
 		 "che",
 			"k\xc3\xbc"
-			"che"},						  /* an umlaut is text */
+			"che"},                                           /* an umlaut is text */
 		{"\xe6\x97\xa5\xe6\x9c\xac", "\xe6\x97\xa5\xe6\x9c\xac"}, /* so is wide text */
 	};
 

@@ -173,7 +173,7 @@ static const struct mistake ssh_mistakes[] = {
 };
 
 #define LINK(text) HEAD HOSTS "links:\n- {" text "}\n"
-#define GOOD_A	   "name: wan, a: \"pc1:eth0\""
+#define GOOD_A     "name: wan, a: \"pc1:eth0\""
 
 static const struct mistake link_mistakes[] = {
 	{HEAD HOSTS "links: {}\n", "home.yaml:4:8",
@@ -320,6 +320,18 @@ static const struct mistake test_mistakes[] = {
 		"test \"tcp\" omits its first 951ms, which leaves less than 50 ms of 1s"},
 	{TEST("tcp: {duration: 1s, interval: 2s}"), "home.yaml:8:3",
 		"test \"tcp\" has an interval of 2s, longer than its 1s"},
+	{TEST("tcp: {duration: 1min, interval: 10ms}"), "home.yaml:8:3",
+		"test \"tcp\" has too short an interval: at most 4096 of them in 1min"},
+	{TEST("tcp: {bytes: 1MB, omit: 1s}"), "home.yaml:8:3",
+		"test \"tcp\" ends by bytes, which count from the first: it cannot omit time; drop "
+		"omit or bytes"},
+	{TEST("tcp: {bytes: 3, streams: 4}"), "home.yaml:8:3",
+		"test \"tcp\" has fewer bytes than its 4 streams"},
+	{TEST("tcp: {bytes: 1MB, interval: 11min}"), "home.yaml:8:3",
+		"test \"tcp\" has an interval of 11min, longer than its 10min"},
+	{TEST("udp: {rate: 1Mbit, nodelay: true}"), "home.yaml:8:22",
+		"\"nodelay\" is not a key of udp tests"},
+	{TEST("tcp: {nodelay: 1}"), "home.yaml:8:18", "nodelay must be true or false, not \"1\""},
 	{TEST("tcp: {streams: 0}"), "home.yaml:8:18", "streams must be 1 to 64, not 0"},
 	{TEST("tcp: {streams: 65}"), "home.yaml:8:18", "streams must be 1 to 64, not 65"},
 	{TEST("tcp: {dscp: 64}"), "home.yaml:8:15", "dscp must be 0 to 63, not 64"},

@@ -12,7 +12,7 @@
 #include "binding.h"
 #include "load.h"
 
-#define INTERFACE(name)	       "1 interface kind=physical name=" name "\n"
+#define INTERFACE(name)        "1 interface kind=physical name=" name "\n"
 #define MEMBER(name, master)   "1 interface kind=wifi name=" name " master=" master "\n"
 #define MASTER(kind, name)     "1 interface kind=" kind " name=" name "\n"
 #define V4(interface, address) ADDRESS(interface, "4", address, "24", "global", "")
@@ -40,7 +40,7 @@ static void facts_read(struct facts *facts, const char *lines)
 
 struct scene {
 	const char *name;
-	const char *a, *b;	       /* the link's ends */
+	const char *a, *b;             /* the link's ends */
 	const char *facts_a, *facts_b; /* records */
 	int family;
 	/* what is wanted: address, device and counter of each end */
@@ -93,9 +93,9 @@ static void check(const struct scene *scene)
 }
 
 /* The usual other side: one interface, one address. */
-#define ROUTER	INTERFACE("eth0") V4("eth0", "10.0.0.1")
+#define ROUTER  INTERFACE("eth0") V4("eth0", "10.0.0.1")
 #define ROUTER6 INTERFACE("eth0") V6("eth0", "2001:db8::1")
-#define ENDS	.a = "pc1:eth0", .b = "router:eth0"
+#define ENDS    .a = "pc1:eth0", .b = "router:eth0"
 #define ON_ETH0 .device_a = "eth0", .counter_a = "eth0"
 
 static const struct scene scenes[] = {

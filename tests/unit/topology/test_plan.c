@@ -221,6 +221,15 @@ static void test_filter(void **state)
 	assert_int_equal(plan->series_count, 3);
 	assert_int_equal(plan->series[0].direction, TOPOLOGY_REVERSE);
 	plan_free(plan);
+	/* Asked for, "both" is at once; a test of one direction stays out. */
+	filter = (struct plan_filter){.direction = TOPOLOGY_BIDIR};
+	plan = build(topology, &filter);
+	assert_int_equal(plan->series_count, 3);
+	for (size_t i = 0; i < 3; i++) {
+		assert_int_equal(plan->series[i].direction, TOPOLOGY_BIDIR);
+		assert_int_equal(plan->series[i].test, 0);
+	}
+	plan_free(plan);
 	topology_free(topology);
 }
 
@@ -255,7 +264,7 @@ static void test_filter_refusals(void **state)
 		"nothing is left to measure; drop --test, --segment or --direction");
 }
 
-/* A hundred thousand rounds of 14 series are allowed; of 42 their order would not fit. */
+/* A run file holds a hundred thousand trials: 7142 rounds of 14 series fit, one more does not. */
 static void test_too_many_trials(void **state)
 {
 	static const char text[] =
@@ -267,12 +276,14 @@ static void test_too_many_trials(void **state)
 	struct plan *plan;
 
 	(void)state;
-	topology->trials = 100000;
+	topology->trials = 7142;
 	plan = build(topology, &filter);
-	assert_int_equal(plan->duration_ms, INT64_C(100000) * 14 * 10000);
+	assert_int_equal(plan->duration_ms, INT64_C(7142) * 14 * 10000);
 	plan_free(plan);
-	assert_null(plan_build(topology, NULL, &err));
-	assert_string_equal(err.message, "42 trials a round and 100000 rounds are too many");
+	topology->trials++;
+	assert_null(plan_build(topology, &filter, &err));
+	assert_string_equal(
+		err.message, "14 trials a round and 7143 rounds are too many; a run holds 100000");
 	topology_free(topology);
 }
 
@@ -283,19 +294,13 @@ struct unbuilt {
 };
 
 #define LINES(hosts, rest) "orch: 1\nname: t\nhosts:\n" hosts "links:\n" AB rest
-#define USUAL		   "  a: {ssh: a}\n  b: {ssh: b}\n"
-#define TESTS(text)	   LINES(USUAL, "tests:\n- " text "\n")
+#define USUAL              "  a: {ssh: a}\n  b: {ssh: b}\n"
+#define TESTS(text)        LINES(USUAL, "tests:\n- " text "\n")
 
 static const struct unbuilt unbuilt[] = {
-	{TESTS("udp: {rate: 1Mbit}"), "test.yaml:9:3", "a udp test is not built yet (\"udp\")"},
-	{TESTS("udp: {rate: search}"), "test.yaml:9:3", "a udp test is not built yet (\"udp\")"},
 	{TESTS("copy: {}"), "test.yaml:9:3", "a copy test is not built yet (\"copy\")"},
 	{TESTS("tcp: {engine: iperf3}"), "test.yaml:9:3",
 		"an engine other than native is not built yet (\"tcp-iperf3\")"},
-	{TESTS("tcp: {direction: bidir}"), "test.yaml:9:3",
-		"direction: bidir is not built yet (\"tcp\")"},
-	{TESTS("tcp: {bytes: 1GB}"), "test.yaml:9:3",
-		"a test that ends by bytes is not built yet (\"tcp\")"},
 	{LINES("  a: {ssh: a}\n  b: {passive: true}\n", ""), "test.yaml:5:3",
 		"a passive host is not built yet (\"b\")"},
 	{LINES("  a: {ssh: a}\n  b: {ssh: {host: b, via: a}}\n", ""), "test.yaml:5:3",
@@ -321,6 +326,64 @@ static void test_unbuilt(void **state)
 	for (i = 0; i < sizeof(unbuilt) / sizeof(unbuilt[0]); i++)
 		check_refused(
 			unbuilt[i].text, NULL, ERROR_UNBUILT, unbuilt[i].where, unbuilt[i].message);
+}
+
+/* Combinations that no engine can do. */
+static void test_impossible(void **state)
+{
+	static const struct unbuilt refused[] = {
+		{TESTS("udp: {}"), "test.yaml:9:3",
+			"test \"udp\" has no rate: give rate: 20Mbit (payload), or rate: search "
+			"for "
+			"the highest"},
+		{TESTS("udp: {rate: search, size: 65508}"), "test.yaml:9:3",
+			"test \"udp\" has a size of 65508: a datagram carries 24 to 65507 bytes"},
+		{TESTS("udp: {rate: 1Mbit, size: 23}"), "test.yaml:9:3",
+			"test \"udp\" has a size of 23: a datagram carries 24 to 65507 bytes"},
+		{TESTS("udp: {rate: 1Mbit, streams: 2}"), "test.yaml:9:3",
+			"test \"udp\" has 2 streams: a rate is one stream's, give it all"},
+		{TESTS("udp: {rate: 1Mbit, mss: 1000}"), "test.yaml:9:3",
+			"test \"udp\" has \"mss\", an option of tcp"},
+		{TESTS("udp: {rate: 1Mbit, pacing: 1Mbit}"), "test.yaml:9:3",
+			"test \"udp\" has \"pacing\", an option of tcp; udp has rate"},
+		{TESTS("udp: {rate: 10Gbit, size: 64}"), "test.yaml:9:3",
+			"test \"udp\" needs 19531250 datagrams a second, more than 10000000: a "
+			"lower "
+			"rate or a larger size"},
+		/* 9 s x 10 kbit/s are 11,250 bytes: 7 datagrams of 1472. */
+		{TESTS("udp: {rate: 10kbit}"), "test.yaml:9:3",
+			"test \"udp\" sends only 7 datagrams in the time that counts: too few to "
+			"tell "
+			"a loss"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++)
+		check_refused(refused[i].text, NULL, ERROR_TOPOLOGY, refused[i].where,
+			refused[i].message);
+}
+
+/* A search takes at most its probes' time: 16 of an eighth of the duration, 200 ms at least. */
+static void test_search_takes_its_probes(void **state)
+{
+	static const struct {
+		const char *text;
+		int64_t ms;
+	} searches[] = {
+		{TESTS("udp: {rate: search, duration: 8s, direction: forward}"), 10 * 16 * 1000},
+		{TESTS("udp: {rate: search, duration: 1s, direction: forward}"), 10 * 16 * 200},
+		{TESTS("udp: {rate: 1Mbit, duration: 8s, direction: forward}"), 10 * 8000},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(searches) / sizeof(searches[0]); i++) {
+		struct topology *topology = load_text(searches[i].text, TOPOLOGY_FILE);
+		struct plan *plan = build(topology, NULL);
+
+		assert_int_equal(plan->duration_ms, searches[i].ms);
+		plan_free(plan);
+		topology_free(topology);
+	}
 }
 
 /* What the series do not use may stand in the file; socket options are built. */
@@ -378,6 +441,8 @@ int main(void)
 		cmocka_unit_test(test_filter_refusals),
 		cmocka_unit_test(test_too_many_trials),
 		cmocka_unit_test(test_unbuilt),
+		cmocka_unit_test(test_impossible),
+		cmocka_unit_test(test_search_takes_its_probes),
 		cmocka_unit_test(test_unused_is_not_refused),
 	};
 

@@ -101,8 +101,13 @@ static void test_truths(void **state)
 	struct topology *slow_wan = shipped("lab-slow-wan.yaml");
 	struct topology *forwarding = shipped("lab-forwarding.yaml");
 	struct topology *chain = shipped("lab-chain.yaml");
+	struct topology *udp = shipped("lab-udp.yaml");
 
 	(void)state;
+	assert_true(udp->tests[0].rate < udp->links[0].lab.rate_forward);
+	assert_true(udp->links[0].lab.rate_forward < udp->links[1].lab.rate_forward);
+	assert_true(udp->tests[1].rate_search && udp->tests[2].rate_search);
+	topology_free(udp);
 	assert_int_equal(home->links[0].lab.rate_forward, 100000000);
 	assert_int_equal(home->links[1].lab.rate_forward, 25000000);
 	assert_int_equal(home->links[1].lab.rate_reverse, 25000000);

@@ -1,0 +1,2 @@
+class Failure(Exception):
+    """What went wrong, as the user shall read it."""
