@@ -159,32 +159,6 @@ static int default_id(struct reader *reader, struct topology_test *test)
 	return test->id ? 0 : reader_out_of_memory(reader);
 }
 
-#define ECHO_SIZE_MIN 24    /* token and number of a datagram, docs/wire.md */
-#define ECHO_SIZE_MAX 65507 /* what an IPv4 packet holds besides its headers */
-
-/* Options that a latency test cannot honour. */
-static int check_latency(struct reader *reader, const struct topology_test *test)
-{
-	bool datagrams = !test->transport || strcmp(test->transport, "udp") == 0;
-	int least = datagrams ? ECHO_SIZE_MIN : 1;
-
-	if (test->kind != TOPOLOGY_LATENCY || reader->mode != TOPOLOGY_FILE)
-		return 0;
-	if (test->size && (test->size < least || test->size > ECHO_SIZE_MAX))
-		return reader_fail(reader, test->mark,
-			"test \"%s\": size must be %d to %d bytes, of a question and its answer",
-			test->id, least, ECHO_SIZE_MAX);
-	if (test->streams > 1)
-		return reader_fail(reader, test->mark,
-			"test \"%s\": a latency test asks one question at a time, without streams",
-			test->id);
-	if (test->direction == TOPOLOGY_BIDIR || test->bytes > 0)
-		return reader_fail(reader, test->mark,
-			"test \"%s\": a latency test has no direction: bidir and no bytes",
-			test->id);
-	return 0;
-}
-
 /* A byte count has no time to leave out, and every stream takes its share. */
 static int check_bytes(struct reader *reader, const struct topology_test *test)
 {
@@ -208,7 +182,7 @@ int tests_finish(struct reader *reader, struct topology_test *test)
 
 	if (default_id(reader, test) < 0)
 		return -1;
-	if (check_latency(reader, test) < 0 || check_bytes(reader, test) < 0)
+	if (check_bytes(reader, test) < 0)
 		return -1;
 	if (!test->omit_given)
 		test->omit = test->bytes ? 0 : longer ? 1000 : test->duration / 5;
