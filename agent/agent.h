@@ -61,13 +61,16 @@ struct agent {
 typedef void agent_request(struct agent *agent, const struct wire_record *request);
 
 agent_request request_hello, request_route, request_spawn, request_listen, request_connect,
-	request_evidence;
+	request_evidence, request_mark;
 
 /* Answers one line, whatever is in it. */
 void agent_handle_line(struct agent *agent, char *line);
 
 /* Takes the job over. False, with the error said and the job destroyed, when there is no room. */
 bool agent_add_job(struct agent *agent, struct job *job);
+
+/* The job of that id, or NULL. */
+struct job *agent_find_job(struct agent *agent, uint32_t id);
 
 /* True while an exclusive job runs. */
 bool agent_is_busy(const struct agent *agent);

@@ -22,6 +22,13 @@ static struct job **find_job(struct agent *agent, uint32_t id)
 	return NULL;
 }
 
+struct job *agent_find_job(struct agent *agent, uint32_t id)
+{
+	struct job **job = find_job(agent, id);
+
+	return job ? *job : NULL;
+}
+
 static void request_cancel(struct agent *agent, const struct wire_record *request)
 {
 	int64_t target;
@@ -54,6 +61,7 @@ static const struct {
 	{"evidence", request_evidence},
 	{"listen", request_listen},
 	{"connect", request_connect},
+	{"mark", request_mark},
 	{"spawn", request_spawn},
 	{"cancel", request_cancel},
 	{"bye", request_bye},

@@ -9,6 +9,7 @@
 #include "grid.h"
 #include "report.h"
 #include "table_grid.h"
+#include "table_latency.h"
 #include "table_path.h"
 #include "text.h"
 
@@ -188,6 +189,12 @@ static void print_family_title(
 	free(text);
 }
 
+static int print_latency(const struct page *page, const struct view_group *groups, size_t count)
+{
+	print_family_title(page, groups, table_latency_title(page->view, groups));
+	return table_latency(page->view, groups, count, page->options, page->out, page->err);
+}
+
 static int print_numbers(const struct page *page)
 {
 	const struct view *view = page->view;
@@ -197,6 +204,11 @@ static int print_numbers(const struct page *page)
 
 		size = family_size(view, i);
 		fputc('\n', page->out);
+		if (table_is_latency(&view->groups[i])) {
+			if (print_latency(page, &view->groups[i], size))
+				return -1;
+			continue;
+		}
 		print_family_title(page, &view->groups[i], ", goodput in Mbit/s");
 		if (table_grid(&view->groups[i], size, page->options, page->out, page->err))
 			return -1;
@@ -206,6 +218,8 @@ static int print_numbers(const struct page *page)
 		}
 		if (blamed)
 			fputs("* named by the verdict\n", page->out);
+		if (table_load(&view->groups[i], size, page->options, page->out, page->err))
+			return -1;
 	}
 	return 0;
 }
@@ -349,6 +363,9 @@ static void print_verdicts(const struct page *page)
 
 	for (size_t i = 0, size; i < view->group_count; i += size) {
 		size = family_size(view, i);
+		/* What takes no verdict and has no rates to draw has been said. */
+		if (table_is_latency(&view->groups[i]))
+			continue;
 		if (page->family_count > 1) {
 			fputc('\n', page->out);
 			print_family_title(page, &view->groups[i], ":");

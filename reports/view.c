@@ -211,6 +211,8 @@ static int build_groups(struct view *view)
 		}
 		for (size_t j = 0; j < group->row_count; j++)
 			fill_row(view, group, &group->rows[j]);
+		if (view_fill_loads(view, group))
+			return -1;
 	}
 	return 0;
 }
@@ -397,8 +399,10 @@ void view_free(struct view *view)
 {
 	if (!view)
 		return;
-	for (size_t i = 0; i < view->group_count; i++)
+	for (size_t i = 0; i < view->group_count; i++) {
 		free(view->groups[i].rows);
+		free(view->groups[i].loads);
+	}
 	free(view->groups);
 	free(view->hosts);
 	free(view->failures);

@@ -8,6 +8,7 @@
 
 #include <stddef.h>
 
+#include "load.h"
 #include "plan.h"
 #include "run.h"
 #include "summary.h"
@@ -26,6 +27,8 @@ struct view_group {
 	enum topology_direction direction;
 	struct view_row *rows;
 	size_t row_count;
+	struct load *loads; /* links first; none when nothing was probed */
+	size_t load_count;
 	const struct verdict *verdict; /* NULL when this kind of test gets none */
 };
 
@@ -75,6 +78,9 @@ struct view {
 	struct view_note *notes;
 	size_t note_count;
 };
+
+/* Fills the group's loads. -1 without memory. */
+int view_fill_loads(const struct view *view, struct view_group *group);
 
 struct view *view_create(const struct run *run, struct error *err);
 void view_free(struct view *view);

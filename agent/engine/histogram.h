@@ -1,6 +1,6 @@
 /*
- * Times in a bounded number of buckets, for percentiles without keeping every value: 32 buckets to
- * each power of two, so a percentile is off by at most 1/64 of itself. Integer arithmetic only.
+ * Times in a bounded number of buckets, for percentiles without keeping every value: 64 buckets to
+ * each power of two, so a percentile is off by at most 1/128 of itself. Integer arithmetic only.
  */
 #ifndef HISTOGRAM_H
 #define HISTOGRAM_H
@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 enum {
-	HISTOGRAM_BITS = 5,
+	HISTOGRAM_BITS = 6,
 	HISTOGRAM_TOP = 40, /* greater values count as 2^41 - 1: 36 minutes in ns */
 	HISTOGRAM_BUCKETS = (HISTOGRAM_TOP - HISTOGRAM_BITS + 2) << HISTOGRAM_BITS,
 };

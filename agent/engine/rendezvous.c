@@ -92,7 +92,7 @@ static void accept_guests(struct rendezvous *meeting)
 }
 
 /* Takes as long wherever the first difference is, so that nobody can guess byte by byte. */
-static bool token_is_right(const unsigned char *shown, const unsigned char *token)
+bool rendezvous_token_is_right(const unsigned char *shown, const unsigned char *token)
 {
 	volatile unsigned char difference = 0;
 
@@ -119,7 +119,7 @@ static bool settle_guest(struct rendezvous *meeting, size_t index)
 		return false;
 	unsigned int number = guest->hello[TRIAL_TOKEN_SIZE];
 
-	if (token_is_right(guest->hello, meeting->options->token) &&
+	if (rendezvous_token_is_right(guest->hello, meeting->options->token) &&
 		number < meeting->options->connections && meeting->streams[number] < 0) {
 		meeting->streams[number] = guest->fd;
 		guest->fd = -1;

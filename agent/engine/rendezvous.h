@@ -51,4 +51,7 @@ int rendezvous_advance(struct rendezvous *meeting, const char **ret_what);
 /* Closes the listener and whoever waits; the streams too when close_streams. */
 void rendezvous_finish(struct rendezvous *meeting, bool close_streams);
 
+/* Compares TRIAL_TOKEN_SIZE bytes, in the same time wherever they differ. */
+bool rendezvous_token_is_right(const unsigned char *shown, const unsigned char *token);
+
 #endif

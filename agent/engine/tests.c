@@ -12,6 +12,7 @@ static void begin_test(struct agent *agent, const struct wire_record *request, b
 	} tests[] = {
 		{"tcp", trial_begin},
 		{"udp", udp_begin},
+		{"echo", echo_begin},
 	};
 	const char *wanted = wire_record_text(request, "test");
 

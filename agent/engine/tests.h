@@ -13,5 +13,6 @@ struct agent;
 
 void trial_begin(struct agent *agent, const struct wire_record *request, bool listens); /* tcp */
 void udp_begin(struct agent *agent, const struct wire_record *request, bool listens);
+void echo_begin(struct agent *agent, const struct wire_record *request, bool listens);
 
 #endif

@@ -41,6 +41,7 @@ void trial_socket_arm(int fd);
 
 /* Lets it close in order: the other end has all it was sent. */
 void trial_socket_disarm(int fd);
+
 /* Parts of the above, for the sockets that go with a trial's connection. -1 with errno. */
 int trial_socket_bind_device(int fd, const struct trial_options *options, bool *ret_bound);
 int trial_socket_set_dscp(int fd, const struct trial_options *options);

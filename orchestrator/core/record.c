@@ -119,6 +119,40 @@ static void add_connection(cJSON *record, const struct sample *sample)
 	cJSON_AddBoolToObject(connection, "device_bound", sample->device_bound);
 }
 
+static cJSON *latency_json(const struct sample_latency *latency)
+{
+	cJSON *object = cJSON_CreateObject();
+
+	json_add_number(object, "count", latency->count);
+	json_add_number(object, "lost", latency->lost);
+	json_add_number(object, "min_us", latency->min_us);
+	json_add_number(object, "mean_us", latency->mean_us);
+	json_add_number(object, "p50_us", latency->p50_us);
+	json_add_number(object, "p90_us", latency->p90_us);
+	json_add_number(object, "p99_us", latency->p99_us);
+	json_add_number(object, "p999_us", latency->p999_us);
+	json_add_number(object, "max_us", latency->max_us);
+	json_add_number(object, "rate_per_second", latency->rate_per_second);
+	return object;
+}
+
+void record_add_load(cJSON *record, const struct record_load *loads, size_t count)
+{
+	cJSON *list = cJSON_AddArrayToObject(record, "latency_under_load");
+
+	for (size_t i = 0; i < count; i++) {
+		const struct record_load *load = &loads[i];
+		cJSON *item = cJSON_CreateObject();
+
+		json_add_text(item, "segment", load->segment);
+		cJSON_AddItemToObject(item, "idle",
+			load->answered ? latency_json(&load->idle) : cJSON_CreateNull());
+		cJSON_AddItemToObject(item, "loaded",
+			load->answered ? latency_json(&load->loaded) : cJSON_CreateNull());
+		cJSON_AddItemToArray(list, item);
+	}
+}
+
 /* Both directions at once: what is one direction's own. */
 static void add_way(cJSON *ways, const struct sample *sample, const char *name)
 {
@@ -221,6 +255,8 @@ void record_add_sample(cJSON *record, const struct sample *sample)
 	json_add_number(record, "min_rtt_us", sample->min_rtt_us);
 	json_add_number(record, "loss_percent", sample->loss_percent);
 	json_add_number(record, "jitter_us", sample->jitter_us);
+	if (sample->is_latency)
+		cJSON_AddItemToObject(record, "latency", latency_json(&sample->latency));
 	add_ways(record, sample);
 	add_udp(record, &sample->udp);
 	add_probes(record, sample);

@@ -34,6 +34,19 @@ void record_add_sample(struct cJSON *record, const struct sample *sample);
 /* Adds path_proof, its sentence and flags; a contradicted trial becomes not ok. */
 void record_add_proof(struct cJSON *record, const struct proof *proof);
 
+/*
+ * One segment's round trips before (idle) and during (loaded) a trial; answered is false when there
+ * are none to tell of.
+ */
+struct record_load {
+	const char *segment;
+	bool answered;
+	struct sample_latency idle, loaded;
+};
+
+/* Adds latency_under_load. */
+void record_add_load(struct cJSON *record, const struct record_load *loads, size_t count);
+
 void record_add_evidence(
 	struct cJSON *record, const struct record_evidence *evidence, size_t count);
 

@@ -38,6 +38,19 @@ struct run_interface_evidence {
 	int speed_mbit;     /* -1 unknown or not believed */
 };
 
+/* Round trips; NaN = not known. Times in us. */
+struct run_latency {
+	double count, lost, min_us, mean_us, p50_us, p90_us, p99_us, p999_us, max_us;
+	double rate_per_second;
+};
+
+/* Round trips over one segment before and during a trial of the whole path. */
+struct run_load {
+	const char *segment;
+	size_t segment_index;
+	struct run_latency idle, loaded;
+};
+
 struct run_trial {
 	int round; /* 0 = not interleaved */
 	const char *path, *segment, *test, *engine;
@@ -52,8 +65,11 @@ struct run_trial {
 		bytes; /* NaN = absent */
 	/* of the "udp" object, NaN = absent */
 	double packets, lost, socket_drops, packets_per_second, sent_bps;
-	const char *path_proof; /* proved, contradicted, not_observable or NULL */
-	bool stalled;           /* an interval outside omit moved nothing */
+	const char *path_proof;     /* proved, contradicted, not_observable or NULL */
+	bool stalled;               /* an interval outside omit moved nothing */
+	struct run_latency latency; /* of a latency test */
+	struct run_load *loads;
+	size_t load_count;
 	struct run_host_evidence *hosts;
 	size_t host_count;
 	struct run_interface_evidence *interfaces;
@@ -108,10 +124,16 @@ size_t run_find_segment(const struct topology *topology, size_t path, const char
 /* Is this a capacity test (unpaced TCP, UDP that searches its rate)? (size_t)-1 is plain TCP. */
 bool run_is_capacity_test(const struct topology *topology, size_t test_index);
 
+/* Is this a latency test? Its value is the median round trip. */
+bool run_is_latency_test(const struct topology *topology, size_t test_index);
+
 /* Is this a UDP test at a fixed rate? */
 bool run_is_fixed_rate_test(const struct topology *topology, size_t test_index);
 
-/* Can this trial's value be used? (ok, not contradicted, throughput there and above 0) */
+/*
+ * Can this trial's value be used? (ok, not contradicted, throughput there and above 0, or a round
+ * trip)
+ */
 bool run_trial_valid(const struct run_trial *trial);
 
 /*

@@ -110,3 +110,19 @@ double sample_number(const struct wire_record *record, const char *key)
 		return NAN;
 	return (double)value;
 }
+
+struct sample_latency sample_read_latency(const struct wire_record *record)
+{
+	return (struct sample_latency){
+		.count = sample_number(record, "count"),
+		.lost = sample_number(record, "lost"),
+		.min_us = sample_number(record, "min_us"),
+		.mean_us = sample_number(record, "mean_us"),
+		.p50_us = sample_number(record, "p50_us"),
+		.p90_us = sample_number(record, "p90_us"),
+		.p99_us = sample_number(record, "p99_us"),
+		.p999_us = sample_number(record, "p999_us"),
+		.max_us = sample_number(record, "max_us"),
+		.rate_per_second = sample_number(record, "rate_milli") / 1000,
+	};
+}

@@ -20,6 +20,13 @@ struct sample_interval {
 	double packets, lost; /* udp, by the receiver */
 };
 
+/* Round trips, of a latency test or of probes beside a trial; NaN = not known. */
+struct sample_latency {
+	double count, lost; /* answers; questions that got none */
+	double min_us, mean_us, p50_us, p90_us, p99_us, p999_us, max_us;
+	double rate_per_second; /* answers a second; of `connect`: connections */
+};
+
 /* What a UDP test tells beyond throughput, loss and jitter: docs/wire.md, "UDP". */
 struct sample_udp {
 	bool given;
@@ -58,6 +65,8 @@ struct sample {
 	char send_fallbacks[64], receive_fallbacks[64];           /* what a kernel would not do */
 	bool device_bound;                                        /* both ends */
 	bool nodelay;
+	bool is_latency;
+	struct sample_latency latency; /* means nothing unless is_latency */
 	struct sample_interval *intervals;
 	size_t interval_count;
 	/* Both directions at once: SAMPLE_WAYS samples of one way each, and the figures above are
@@ -71,6 +80,9 @@ struct sample {
 /* Everything unknown, no intervals. */
 void sample_init(struct sample *sample);
 void sample_finish(struct sample *sample);
+
+/* From an asker's `ok` or `part` record (docs/wire.md, "Latency"); NULL: nothing is known. */
+struct sample_latency sample_read_latency(const struct wire_record *record);
 
 /*
  * Joins the two ways of a trial, SAMPLE_FORWARD and SAMPLE_REVERSE. Takes their intervals over on

@@ -1,6 +1,7 @@
 #include "summary.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 
 #include <cjson/cJSON.h>
@@ -39,9 +40,49 @@ static double mean_of(struct mean mean)
 	return mean.count ? mean.sum / (double)mean.count : NAN;
 }
 
-static bool build_row(struct summary_row *row, const struct entry *entries, size_t count)
+static struct run_latency summarize_latency(const struct entry *entries, size_t count)
+{
+	static const size_t means[] = {
+		offsetof(struct run_latency, mean_us),
+		offsetof(struct run_latency, p50_us),
+		offsetof(struct run_latency, p90_us),
+		offsetof(struct run_latency, p99_us),
+		offsetof(struct run_latency, p999_us),
+		offsetof(struct run_latency, rate_per_second),
+	};
+	struct run_latency all = {.min_us = NAN, .max_us = NAN};
+
+	for (size_t i = 0; i < count; i++) {
+		const struct run_latency *one = &entries[i].trial->latency;
+
+		if (!run_trial_valid(entries[i].trial))
+			continue;
+		all.min_us = fmin(all.min_us, one->min_us);
+		all.max_us = fmax(all.max_us, one->max_us);
+		all.count += isnan(one->count) ? 0 : one->count;
+		all.lost += isnan(one->lost) ? 0 : one->lost;
+	}
+	for (size_t k = 0; k < sizeof(means) / sizeof(means[0]); k++) {
+		struct mean mean = {0};
+
+		for (size_t i = 0; i < count; i++) {
+			const struct run_trial *trial = entries[i].trial;
+
+			if (run_trial_valid(trial))
+				mean_add(&mean, *(const double *)(const void *)((const char *)&trial
+											->latency +
+										means[k]));
+		}
+		*(double *)(void *)((char *)&all + means[k]) = mean_of(mean);
+	}
+	return all;
+}
+
+static bool build_row(
+	const struct run *run, struct summary_row *row, const struct entry *entries, size_t count)
 {
 	const struct run_trial *first = entries[0].trial;
+	bool is_latency = run_is_latency_test(run->topology, first->test_index);
 	struct mean retransmits = {0}, rtt = {0}, loss = {0}, jitter = {0}, packets = {0};
 	size_t i;
 
@@ -51,8 +92,9 @@ static bool build_row(struct summary_row *row, const struct entry *entries, size
 		.test = first->test,
 		.engine = first->engine,
 		.direction = first->direction,
-		.metric = "throughput",
-		.unit = "bit/s",
+		.metric = is_latency ? "latency" : "throughput",
+		.unit = is_latency ? "us" : "bit/s",
+		.is_latency = is_latency,
 		.values = calloc(count, sizeof(double)),
 	};
 	if (!row->values)
@@ -64,7 +106,8 @@ static bool build_row(struct summary_row *row, const struct entry *entries, size
 			row->failed++;
 			continue;
 		}
-		row->values[row->valid++] = trial->throughput_bps;
+		row->values[row->valid++] =
+			is_latency ? trial->latency.p50_us : trial->throughput_bps;
 		row->stalls = row->stalls || trial->stalled;
 		mean_add(&retransmits, trial->retransmits);
 		mean_add(&rtt, trial->rtt_us);
@@ -77,18 +120,22 @@ static bool build_row(struct summary_row *row, const struct entry *entries, size
 	row->loss_percent = mean_of(loss);
 	row->jitter_us = mean_of(jitter);
 	row->packets_per_second = mean_of(packets);
+	if (is_latency)
+		row->latency = summarize_latency(entries, count);
 	stats_summarize(row->values, row->valid, &row->stats);
 	return true;
 }
 
-static bool build_rows(struct summary *summary, const struct entry *entries, size_t count)
+static bool build_rows(
+	const struct run *run, struct summary *summary, const struct entry *entries, size_t count)
 {
 	size_t start = 0, i;
 
 	for (i = 1; i <= count; i++) {
 		if (i < count && !run_compare_series(entries[start].trial, entries[i].trial))
 			continue;
-		if (!build_row(&summary->rows[summary->row_count++], entries + start, i - start))
+		if (!build_row(
+			    run, &summary->rows[summary->row_count++], entries + start, i - start))
 			return false;
 		start = i;
 	}
@@ -108,7 +155,7 @@ struct summary *summary_build(const struct run *run, struct error *err)
 	if (count > 1)
 		qsort(entries, count, sizeof(*entries), compare_entries);
 	summary->rows = calloc(count ? count : 1, sizeof(*summary->rows));
-	if (!summary->rows || (count && !build_rows(summary, entries, count)))
+	if (!summary->rows || (count && !build_rows(run, summary, entries, count)))
 		goto failed;
 	free(entries);
 	return summary;
@@ -157,6 +204,22 @@ static void add_flags(cJSON *object, const struct summary_row *row)
 		cJSON_AddItemToArray(flags, cJSON_CreateString("stalls"));
 }
 
+static void add_latency(cJSON *row, const struct run_latency *latency)
+{
+	cJSON *object = cJSON_AddObjectToObject(row, "latency");
+
+	json_add_number(object, "count", latency->count);
+	json_add_number(object, "lost", latency->lost);
+	json_add_number(object, "min_us", latency->min_us);
+	json_add_number(object, "mean_us", latency->mean_us);
+	json_add_number(object, "p50_us", latency->p50_us);
+	json_add_number(object, "p90_us", latency->p90_us);
+	json_add_number(object, "p99_us", latency->p99_us);
+	json_add_number(object, "p999_us", latency->p999_us);
+	json_add_number(object, "max_us", latency->max_us);
+	json_add_number(object, "rate_per_second", latency->rate_per_second);
+}
+
 static cJSON *row_to_json(const struct summary_row *row)
 {
 	cJSON *object = cJSON_CreateObject();
@@ -185,6 +248,8 @@ static cJSON *row_to_json(const struct summary_row *row)
 	json_add_number(object, "loss_percent", row->loss_percent);
 	json_add_number(object, "jitter_us", row->jitter_us);
 	json_add_number(object, "packets_per_second", row->packets_per_second);
+	if (row->is_latency)
+		add_latency(object, &row->latency);
 	add_flags(object, row);
 	return object;
 }

@@ -9,14 +9,17 @@
 struct summary_row {
 	const char *path, *segment, *test, *engine;
 	enum topology_direction direction;
-	const char *metric, *unit; /* "throughput", "bit/s" */
+	const char *metric, *unit; /* "throughput", "bit/s"; "latency", "us" */
 	size_t valid, failed;      /* trials by outcome; valid == stats.n */
 	struct stats_summary stats;
 	double retransmits; /* mean a trial; NaN when no trial tells */
 	double rtt_us;      /* mean; NaN when no trial tells */
 	/* UDP, means; NaN when no trial tells */
 	double loss_percent, jitter_us, packets_per_second;
-	bool stalls;    /* some trial had an interval at 0 */
+	bool stalls; /* some trial had an interval at 0 */
+	bool is_latency;
+	/* Percentiles, mean and rate: means over the trials; min, max: of all; count, lost: sums */
+	struct run_latency latency;
 	double *values; /* valid trials in order of measurement */
 };
 

@@ -149,6 +149,7 @@ struct topology_test {
 	int64_t size;      /* datagram, request, or file */
 	/* latency, copy */
 	char *transport, *method, *from, *to, *verify;
+	bool probes; /* tcp: round trips are measured beside its trials of the whole path */
 };
 
 struct topology_verdict {

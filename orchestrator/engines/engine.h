@@ -26,6 +26,7 @@ struct engine_trial {
 	bool listener_sends;
 	int64_t duration_ms; /* 0 = a probe: connect, show the token, close */
 	int64_t setup_ms;
+	int64_t pace_ms; /* latency: between questions; 0 = one at a time */
 	char token[ENGINE_TOKEN_SIZE];
 };
 

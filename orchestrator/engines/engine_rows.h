@@ -6,5 +6,6 @@
 
 extern const struct engine engine_native_tcp;
 extern const struct engine engine_native_udp;
+extern const struct engine engine_native_echo;
 
 #endif

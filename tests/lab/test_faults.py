@@ -197,6 +197,11 @@ class Faults(unittest.TestCase):
         path = [t for t in data["trials"] if t["segment"] == "path"]
         self.assertEqual(len(path), 8)
         self.assertTrue(all(t["ok"] for t in path), [t["error"] for t in path])
+        # nor do its probes need it; those of the links are told as missing
+        for load in path[-1]["latency_under_load"]:
+            answered = load["segment"] == "path"
+            self.assertEqual((load["idle"] is None, load["loaded"] is None),
+                             (not answered, not answered), load)
         self.assert_nothing_left(pids)
 
     def test_read_only_folder(self):

@@ -32,7 +32,8 @@ TARGETS = {
             "units",
         )
     ],
-    "run": [f"orchestrator/core/run/{name}.c" for name in ("document", "json", "parse", "view")],
+    "run": [f"orchestrator/core/run/{name}.c"
+            for name in ("document", "json", "parse", "view", "view_latency")],
 }
 
 

@@ -2,12 +2,16 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #define UDP_SIZE_MIN    24    /* number and time of a datagram, docs/wire.md */
 #define UDP_SIZE_MAX    65507 /* what an IPv4 packet holds besides its headers */
 #define UDP_SIZE        1472  /* by default */
 #define UDP_PACKETS_MIN 10
 #define UDP_PACKETS_MAX 10000000 /* a second */
+
+#define ECHO_SIZE_MIN 24 /* token and number of a question by udp, docs/wire.md */
+#define ECHO_SIZE_MAX 65507
 
 #define REASON_SIZE 256
 
@@ -88,6 +92,46 @@ static bool udp_tcp_options(const struct topology_test *test, char reason[REASON
 	return key != NULL;
 }
 
+static bool latency_size(const struct topology_test *test, char reason[REASON_SIZE])
+{
+	bool datagrams = !test->transport || strcmp(test->transport, "udp") == 0;
+	int least = datagrams ? ECHO_SIZE_MIN : 1;
+
+	snprintf(reason, REASON_SIZE,
+		"has a size of %" PRId64 ": a question and its answer have %d to %d bytes each",
+		test->size, least, ECHO_SIZE_MAX);
+	return test->size && (test->size < least || test->size > ECHO_SIZE_MAX);
+}
+
+static bool latency_streams(const struct topology_test *test, char reason[REASON_SIZE])
+{
+	snprintf(reason, REASON_SIZE, "has %d streams: it asks one question at a time",
+		test->streams);
+	return test->streams > 1;
+}
+
+static bool latency_tcp_options(const struct topology_test *test, char reason[REASON_SIZE])
+{
+	const char *key = test->congestion ? "congestion"
+			  : test->mss      ? "mss"
+			  : test->block    ? "block"
+			  : test->window   ? "window"
+			  : test->pacing   ? "pacing"
+					   : NULL;
+
+	snprintf(reason, REASON_SIZE, "has \"%s\", which is for tests of throughput",
+		key ? key : "");
+	return key != NULL;
+}
+
+/* Two listeners at one address: who shows the token, and who is connected to. */
+static bool latency_ports(const struct topology_test *test, char reason[REASON_SIZE])
+{
+	snprintf(reason, REASON_SIZE, "needs two ports, one besides that of the connections");
+	return test->transport && strcmp(test->transport, "connect") == 0 && test->port_first &&
+	       test->port_first == test->port_last;
+}
+
 static const struct {
 	enum topology_test_kind kind;
 	impossible *is;
@@ -100,6 +144,10 @@ static const struct {
 	{TOPOLOGY_UDP, udp_tcp_options},
 	{TOPOLOGY_UDP, udp_too_many},
 	{TOPOLOGY_UDP, udp_too_few},
+	{TOPOLOGY_LATENCY, latency_size},
+	{TOPOLOGY_LATENCY, latency_streams},
+	{TOPOLOGY_LATENCY, latency_tcp_options},
+	{TOPOLOGY_LATENCY, latency_ports},
 };
 
 static int check_test(const struct plan *plan, const struct topology_test *test, struct error *err)

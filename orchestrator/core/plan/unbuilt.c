@@ -12,12 +12,6 @@ struct host_feature {
 	bool (*used)(const struct topology_host *host);
 };
 
-static bool is_latency(const struct topology_test *test, enum topology_direction direction)
-{
-	(void)direction;
-	return test->kind == TOPOLOGY_LATENCY;
-}
-
 static bool is_copy(const struct topology_test *test, enum topology_direction direction)
 {
 	(void)direction;
@@ -42,7 +36,6 @@ static bool has_bytes(const struct topology_test *test, enum topology_direction 
 }
 
 static const struct test_feature test_features[] = {
-	{"a latency test", is_latency},
 	{"a copy test", is_copy},
 	{"an engine other than native", is_foreign},
 	{"direction: bidir of a test other than tcp", is_bidir},

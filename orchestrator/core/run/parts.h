@@ -14,6 +14,10 @@ struct run_trial *run_view_create(
 	const struct run *run, struct cJSON *json, const char *where, struct error *err);
 void run_view_free(struct run_trial *trial);
 
+/* latency and latency_under_load of a trial that knows its path. */
+int run_view_read_latency(struct run_trial *trial, const struct topology *topology,
+	const char *where, struct error *err);
+
 /* Adds without looking for duplicates. Takes ownership of trial, also on failure. */
 int run_append(struct run *run, struct cJSON *trial, const char *where, struct error *err);
 

@@ -384,6 +384,8 @@ struct run_trial *run_view_create(
 		read_segment(trial, run->topology, where, err) < 0 ||
 		read_test(trial, run, where, err) < 0 || read_direction(trial, where, err) < 0)
 		goto failed;
+	if (run_view_read_latency(trial, run->topology, where, err) < 0)
+		goto failed;
 	read_intervals(trial);
 	if (read_hosts(trial) < 0 || read_interfaces(trial, run->topology) < 0) {
 		error_set(err, ERROR_SYSTEM, where, "out of memory");
@@ -401,6 +403,7 @@ void run_view_free(struct run_trial *trial)
 	if (!trial)
 		return;
 	cJSON_Delete(trial->json);
+	free(trial->loads);
 	free(trial->hosts);
 	free(trial->interfaces);
 	free(trial);
@@ -408,7 +411,7 @@ void run_view_free(struct run_trial *trial)
 
 bool run_trial_valid(const struct run_trial *trial)
 {
-	return trial->ok && trial->throughput_bps > 0 &&
+	return trial->ok && (trial->throughput_bps > 0 || trial->latency.p50_us >= 0) &&
 	       !(trial->path_proof && !strcmp(trial->path_proof, "contradicted"));
 }
 

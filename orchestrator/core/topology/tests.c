@@ -31,6 +31,19 @@ static int read_engine(
 	return reader_string(reader, field, value, target);
 }
 
+static const struct reader_choice transports[] = {
+	{"udp", 0}, {"tcp", 0}, {"connect", 0}, {NULL, 0}};
+
+static int read_transport(
+	struct reader *reader, const struct field *field, const struct node *value, void *target)
+{
+	int ignored;
+
+	if (reader->mode == TOPOLOGY_FILE && reader_choice(reader, field, value, &ignored) < 0)
+		return -1;
+	return reader_string(reader, field, value, target);
+}
+
 /* 5201 or 5201-5210 */
 static int read_ports(
 	struct reader *reader, const struct field *field, const struct node *value, void *target)
@@ -100,7 +113,9 @@ static const struct field test_fields[] = {
 	{"loss_limit", reader_percent, TEST(loss_limit), 0, 100, .kinds = BIT(TOPOLOGY_UDP)},
 	{"size", reader_size, TEST(size), 1, 1000000000000000,
 		.kinds = BIT(TOPOLOGY_UDP) | BIT(TOPOLOGY_LATENCY) | BIT(TOPOLOGY_COPY)},
-	{"transport", reader_string, TEST(transport), .kinds = BIT(TOPOLOGY_LATENCY)},
+	{"probes", reader_bool, TEST(probes), .kinds = BIT(TOPOLOGY_TCP)},
+	{"transport", read_transport, TEST(transport), .choices = transports,
+		.kinds = BIT(TOPOLOGY_LATENCY)},
 	{"method", reader_string, TEST(method), .kinds = BIT(TOPOLOGY_COPY)},
 	{"from", reader_string, TEST(from), .kinds = BIT(TOPOLOGY_COPY)},
 	{"to", reader_string, TEST(to), .kinds = BIT(TOPOLOGY_COPY)},
@@ -215,6 +230,7 @@ static int read_test(struct reader *reader, const struct node *value, struct top
 	test->omit = test->interval = -1;
 	test->streams = 1;
 	test->dscp = -1;
+	test->probes = true;
 	test->loss_limit = -1;
 	if (check_kinds(reader, entry, test->kind) < 0 ||
 		reader_mapping(reader, entry, kinds[kind].name, &test_table, test) < 0)

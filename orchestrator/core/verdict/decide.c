@@ -63,8 +63,10 @@ static bool decide(const struct run *run, const struct run_trial **trials, size_
 	for (i = 0; done && i < sizeof(steps) / sizeof(steps[0]); i++)
 		if (steps[i](&study))
 			break;
-	if (done)
+	if (done) {
+		explain_queues(&study);
 		explain_pairing(&study);
+	}
 	study_finish(&study);
 	return done;
 }

@@ -273,6 +273,7 @@ bool evidence_link(struct verdict_study *study, size_t link)
 	size_t i;
 
 	matches = evidence_queue(study, link) || matches;
+	matches = evidence_queue_growth(study, link) || matches;
 	for (i = link; study->limited[link] && i <= link + 1; i++)
 		if (i > 0 && i < study->links)
 			matches = evidence_core(study, link, i, VERDICT_CORE_BUSY) || matches;

@@ -91,6 +91,12 @@ bool evidence_core(struct verdict_study *study, size_t segment, size_t position,
 /* Negotiated speed of a physical Ethernet link in Mbit/s, and who says so; 0 = not known. */
 int evidence_speed(const struct verdict_study *study, size_t link, const char **ret_host,
 	const char **ret_interface);
+/*
+ * queues.c: did the queue in front of this link grow under load in half of the trials, and no other
+ * link's? Adds no reason: explain_queues() says what the probes saw, whatever the verdict.
+ */
+bool evidence_queue_growth(const struct verdict_study *study, size_t link);
+void explain_queues(const struct verdict_study *study);
 /* Is the path's loss times its round-trip time what holds it back? */
 bool evidence_loss_rtt(struct verdict_study *study);
 

@@ -37,6 +37,7 @@ static int run_one(struct scheduler *scheduler, int round, size_t index, struct 
 		.plan = plan,
 		.series = series,
 		.segment = segments_find(scheduler->segments, series),
+		.segments = scheduler->segments,
 		.round = round,
 	};
 	const struct error *cause = obstacle(scheduler, trial.segment);

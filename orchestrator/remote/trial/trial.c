@@ -1,10 +1,12 @@
 #include "trial.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include <cjson/cJSON.h>
 
 #include "clock.h"
+#include "probes.h"
 #include "record.h"
 #include "search.h"
 #include "witness.h"
@@ -17,10 +19,20 @@ struct roles {
 	const struct segment_end *sender, *receiver, *listener, *connector;
 };
 
+/* Connections go the way that was settled, whatever the direction: another may not work at all. */
+static bool is_connect_test(const struct trial *trial)
+{
+	const struct topology_test *test = &trial->plan->topology->tests[trial->series->test];
+
+	return test->kind == TOPOLOGY_LATENCY && test->transport &&
+	       !strcmp(test->transport, "connect");
+}
+
 static struct roles assign_roles(const struct trial *trial)
 {
 	const struct segment *segment = trial->segment;
-	bool forward = trial->series->direction != TOPOLOGY_REVERSE;
+	bool forward = is_connect_test(trial) ? !segment->near_listens
+					      : trial->series->direction != TOPOLOGY_REVERSE;
 
 	return (struct roles){
 		.sender = forward ? &segment->near : &segment->far,
@@ -133,22 +145,28 @@ static int measure(
 
 /* Everything after the first snapshot. */
 static int run_witnessed(struct fleet *fleet, const struct trial *trial, struct witness *witness,
-	const char *started, struct cJSON **ret_record, struct error *err)
+	struct probes *probes, const char *started, struct cJSON **ret_record, struct error *err)
 {
 	struct roles roles = assign_roles(trial);
 	struct sample sample;
 	struct proof proof;
 	cJSON *record;
 
+	sample_init(&sample);
 	if (measure(fleet, trial, &sample, err) < 0)
 		return -1;
-	if (witness_read(witness, roles.sender, roles.receiver, &sample, &proof, err) < 0) {
+	if (probes_end(probes, err) < 0 ||
+		witness_read(witness, roles.sender, roles.receiver, &sample, &proof, err) < 0) {
 		sample_finish(&sample);
 		return -1;
 	}
+	/* A small question's headers are more than the question. */
+	if (sample.is_latency)
+		proof.cross_traffic = false;
 	record = make_record(trial, started, NULL);
 	if (record) {
 		record_add_sample(record, &sample);
+		probes_record(probes, record);
 		record_add_proof(record, &proof);
 		witness_record(witness, roles.sender, roles.receiver, &sample, &proof, record);
 	}
@@ -163,16 +181,19 @@ int trial_run(struct fleet *fleet, const struct trial *trial, struct cJSON **ret
 	const struct topology *topology = trial->plan->topology;
 	const struct plan_segment *planned = &trial->plan->segments[trial->series->segment];
 	struct error cause = {0};
-	struct witness *witness;
+	struct witness *witness = NULL;
+	struct probes *probes = NULL;
 	char started[CLOCK_UTC_SIZE];
 	int result = -1;
 
 	clock_utc(started);
-	witness = witness_begin(fleet, topology, &topology->paths[planned->path],
-		topology->tests[trial->series->test].omit, &cause);
+	if (!probes_wanted(trial) || probes_begin(fleet, trial, &probes, &cause) == 0)
+		witness = witness_begin(fleet, topology, &topology->paths[planned->path],
+			topology->tests[trial->series->test].omit, &cause);
 	if (witness)
-		result = run_witnessed(fleet, trial, witness, started, ret_record, &cause);
+		result = run_witnessed(fleet, trial, witness, probes, started, ret_record, &cause);
 	witness_free(witness);
+	probes_free(probes);
 	if (result == 0)
 		return 0;
 	if (cause.code == ERROR_INTERRUPTED || cause.code == ERROR_SYSTEM) {

@@ -17,6 +17,7 @@ struct trial {
 	const struct plan *plan;
 	const struct plan_series *series;
 	const struct segment *segment;
+	const struct segments *segments; /* all: probes use the path's links */
 	int round;
 };
 

@@ -298,7 +298,6 @@ struct unbuilt {
 #define TESTS(text)        LINES(USUAL, "tests:\n- " text "\n")
 
 static const struct unbuilt unbuilt[] = {
-	{TESTS("latency: {}"), "test.yaml:9:3", "a latency test is not built yet (\"latency\")"},
 	{TESTS("copy: {}"), "test.yaml:9:3", "a copy test is not built yet (\"copy\")"},
 	{TESTS("tcp: {engine: iperf3}"), "test.yaml:9:3",
 		"an engine other than native is not built yet (\"tcp-iperf3\")"},
@@ -351,6 +350,18 @@ static void test_impossible(void **state)
 			"test \"udp\" needs 19531250 datagrams a second, more than 10000000: a "
 			"lower "
 			"rate or a larger size"},
+		{TESTS("latency: {size: 23}"), "test.yaml:9:3",
+			"test \"latency\" has a size of 23: a question and its answer have 24 to "
+			"65507 bytes each"},
+		{TESTS("latency: {transport: tcp, size: 65508}"), "test.yaml:9:3",
+			"test \"latency\" has a size of 65508: a question and its answer have 1 to "
+			"65507 bytes each"},
+		{TESTS("latency: {streams: 2}"), "test.yaml:9:3",
+			"test \"latency\" has 2 streams: it asks one question at a time"},
+		{TESTS("latency: {congestion: bbr}"), "test.yaml:9:3",
+			"test \"latency\" has \"congestion\", which is for tests of throughput"},
+		{TESTS("latency: {transport: connect, ports: 5201}"), "test.yaml:9:3",
+			"test \"latency\" needs two ports, one besides that of the connections"},
 		/* 9 s x 10 kbit/s are 11,250 bytes: 7 datagrams of 1472. */
 		{TESTS("udp: {rate: 10kbit}"), "test.yaml:9:3",
 			"test \"udp\" sends only 7 datagrams in the time that counts: too few to "

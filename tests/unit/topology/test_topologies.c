@@ -174,6 +174,7 @@ static void test_schema(void **state)
 		{"$defs/ssh/properties", HOST "ssh: {", "}}}}"},
 		{"$defs/link/properties/lab/properties", LINK "lab: {", "}}]}"},
 		{"$defs/common/properties", TEST "tcp: {", "}]}"},
+		{"$defs/tcp/properties", TEST "tcp: {", "}]}"},
 		{"$defs/udp/properties", TEST "udp: {", "}]}"},
 		{"$defs/latency/properties", TEST "latency: {", "}]}"},
 		{"$defs/copy/properties", TEST "copy: {", "}]}"},
