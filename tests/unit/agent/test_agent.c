@@ -355,7 +355,8 @@ static void leaves_omitted_time_out(void **state)
 	assert_non_null(mkdtemp(root));
 	write_file(root, "/proc/stat", "cpu0 100 10 50 1000 30 1 2 3 0 0\n");
 	driven_start(&agent, "--root", root);
-	driven_say(&agent, "1 evidence op=begin delay_ms=300 interfaces=lo");
+	/* Long enough for the file to be changed within it on a busy machine. */
+	driven_say(&agent, "1 evidence op=begin delay_ms=1500 interfaces=lo");
 	driven_await(&agent, 1, "ok");
 	write_file(root, "/proc/stat", "cpu0 170 10 50 1000 30 1 2 3 0 0\n");
 	do {
@@ -368,7 +369,7 @@ static void leaves_omitted_time_out(void **state)
 		id++;
 	} while (user != 0 && deadline_now() < deadline);
 	assert_int_equal(user, 0);
-	assert_true(window_us < 300000);
+	assert_true(window_us < 1500000);
 	driven_stop(&agent);
 	snprintf(command, sizeof(command), "rm -r %s", root);
 	assert_int_equal(system(command), 0);

@@ -253,7 +253,8 @@ static void ends_at_the_bound(void **state)
 	connect_as(&pair, 4, "send", keys);
 	read_sides(&pair.listener, 3, received);
 	read_sides(&pair.connector, 4, sent);
-	assert_in_range(received[1].window_us, 400000, 400000 + 300000);
+	/* At its time, not when the bytes are through; a busy machine may be late. */
+	assert_in_range(received[1].window_us, 400000, 2000000);
 	assert_in_range(received[1].bytes, 1, 999999999999999);
 	pair_stop(&pair);
 }
