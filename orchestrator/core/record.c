@@ -220,8 +220,6 @@ static void add_udp(cJSON *record, const struct sample_udp *udp)
 	object = cJSON_AddObjectToObject(record, "udp");
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
 		json_add_number(object, numbers[i].name, numbers[i].value);
-	json_add_text(object, "send_fallbacks", udp->send_fallbacks);
-	json_add_text(object, "receive_fallbacks", udp->receive_fallbacks);
 }
 
 static void add_probes(cJSON *record, const struct sample *sample)

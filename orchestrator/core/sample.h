@@ -36,7 +36,6 @@ struct sample_udp {
 	double packets_per_second;
 	double jitter_p50_us, jitter_p90_us, jitter_p99_us, jitter_max_us;
 	double sent_packets, sent_bps, burst, late, refused; /* by the sender */
-	char send_fallbacks[64], receive_fallbacks[64];
 };
 
 /* One step of a search for the highest rate. */

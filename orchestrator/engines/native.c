@@ -1,5 +1,6 @@
 #include "native.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -58,4 +59,63 @@ void native_read_text(const struct wire_record *record, const char *key, char *b
 	const char *text = record ? wire_record_text(record, key) : NULL;
 
 	snprintf(buffer, size, "%s", text ? text : "");
+}
+
+void native_read_numbers(const struct native_number *numbers, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		*numbers[i].value = sample_number(numbers[i].record, numbers[i].key);
+}
+
+void native_read_finals(
+	const struct wire_record *sent, const struct wire_record *received, struct sample *sample)
+{
+	const struct native_number numbers[] = {
+		{&sample->bytes, received, "bytes"},
+		{&sample->total_received, received, "total_bytes"},
+		{&sample->total_sent, sent, "total_bytes"},
+		{&sample->elapsed_us, sent, "elapsed_us"},
+		{&sample->sender_wait_us, sent, "wait_us"},
+		{&sample->sender_run_us, sent, "run_us"},
+		{&sample->receiver_wait_us, received, "wait_us"},
+		{&sample->receiver_run_us, received, "run_us"},
+	};
+
+	native_read_numbers(numbers, sizeof(numbers) / sizeof(numbers[0]));
+	sample->seconds = sample_number(received, "window_us") / 1e6;
+	native_read_text(sent, "method", sample->send_method, sizeof(sample->send_method));
+	native_read_text(
+		received, "method", sample->receive_method, sizeof(sample->receive_method));
+	native_read_text(sent, "fallbacks", sample->send_fallbacks, sizeof(sample->send_fallbacks));
+	native_read_text(received, "fallbacks", sample->receive_fallbacks,
+		sizeof(sample->receive_fallbacks));
+}
+
+void native_read_ends(const struct engine_answer *sender, const struct engine_answer *receiver,
+	struct sample *sample)
+{
+	const struct wire_record *sent = native_find_record(sender, "connected");
+	const struct wire_record *received = native_find_record(receiver, "connected");
+
+	sample->send_buffer = sample_number(sent, "send_buffer");
+	sample->receive_buffer = sample_number(received, "receive_buffer");
+	sample->device_bound = sample_number(sent, "device_bound") > 0 &&
+			       sample_number(received, "device_bound") > 0;
+}
+
+struct sample_interval native_read_interval(const struct wire_record *record)
+{
+	return (struct sample_interval){
+		.start = sample_number(record, "start_us") / 1e6,
+		.end = sample_number(record, "end_us") / 1e6,
+		.omitted = sample_number(record, "omitted") > 0,
+		.bytes = sample_number(record, "bytes"),
+		.retransmits = NAN,
+		.rtt_us = NAN,
+		.min_rtt_us = NAN,
+		.cwnd = NAN,
+		.delivery_bps = NAN,
+		.packets = sample_number(record, "packets"),
+		.lost = sample_number(record, "lost"),
+	};
 }

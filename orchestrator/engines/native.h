@@ -21,4 +21,24 @@ const struct wire_record *native_find_record(const struct engine_answer *answer,
 /* Copies a value, cut to size; empty when the record (which may be NULL) does not have it. */
 void native_read_text(const struct wire_record *record, const char *key, char *buffer, size_t size);
 
+/* One number of an end's final record, and where it goes. */
+struct native_number {
+	double *value;
+	const struct wire_record *record;
+	const char *key;
+};
+
+void native_read_numbers(const struct native_number *numbers, size_t count);
+
+/* What both ends' final records say in every test that moves data: bytes, times, methods. */
+void native_read_finals(
+	const struct wire_record *sent, const struct wire_record *received, struct sample *sample);
+
+/* What both ends' `connected` records say in every such test: buffers and device. */
+void native_read_ends(const struct engine_answer *sender, const struct engine_answer *receiver,
+	struct sample *sample);
+
+/* A receiver's interval; the sender's figures of it are not known yet. */
+struct sample_interval native_read_interval(const struct wire_record *record);
+
 #endif

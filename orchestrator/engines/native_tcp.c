@@ -49,21 +49,6 @@ static void native_connect(const struct engine_trial *trial, const struct wire_r
 	native_write_target(trial, ready, writer);
 }
 
-static void read_receiver_interval(const struct wire_record *record, struct sample_interval *ret)
-{
-	*ret = (struct sample_interval){
-		.start = sample_number(record, "start_us") / 1e6,
-		.end = sample_number(record, "end_us") / 1e6,
-		.omitted = sample_number(record, "omitted") > 0,
-		.bytes = sample_number(record, "bytes"),
-		.retransmits = NAN,
-		.rtt_us = NAN,
-		.min_rtt_us = NAN,
-		.cwnd = NAN,
-		.delivery_bps = NAN,
-	};
-}
-
 static void read_sender_interval(const struct wire_record *record, struct sample *sample)
 {
 	double index = sample_number(record, "index");
@@ -102,8 +87,8 @@ static int read_intervals(const struct way *way, struct sample *sample, struct e
 		return error_set(err, ERROR_SYSTEM, NULL, "out of memory");
 	for (size_t i = 0; i < receiver->count; i++) {
 		if (is_interval(receiver->records[i], "receive"))
-			read_receiver_interval(
-				receiver->records[i], &sample->intervals[sample->interval_count++]);
+			sample->intervals[sample->interval_count++] =
+				native_read_interval(receiver->records[i]);
 	}
 	for (size_t i = 0; i < sender->count; i++) {
 		if (is_interval(sender->records[i], "send"))
@@ -112,60 +97,35 @@ static int read_intervals(const struct way *way, struct sample *sample, struct e
 	return 0;
 }
 
-/* Which number of which end's final record goes where. */
-static void read_finals(
-	const struct wire_record *sent, const struct wire_record *received, struct sample *sample)
+/* What TCP_INFO told the sender. */
+static void read_finals(const struct way *way, struct sample *sample)
 {
-	const struct {
-		double *value;
-		const struct wire_record *record;
-		const char *key;
-	} rows[] = {
-		{&sample->bytes, received, "bytes"},
-		{&sample->total_received, received, "total_bytes"},
-		{&sample->total_sent, sent, "total_bytes"},
-		{&sample->elapsed_us, sent, "elapsed_us"},
-		{&sample->retransmits, sent, "retransmits"},
-		{&sample->rtt_us, sent, "rtt_us"},
-		{&sample->min_rtt_us, sent, "min_rtt_us"},
-		{&sample->busy_us, sent, "busy_us"},
-		{&sample->rwnd_limited_us, sent, "rwnd_limited_us"},
-		{&sample->sndbuf_limited_us, sent, "sndbuf_limited_us"},
-		{&sample->app_limited, sent, "app_limited"},
-		{&sample->reordering, sent, "reordering"},
-		{&sample->path_mtu, sent, "path_mtu"},
-		{&sample->sender_wait_us, sent, "wait_us"},
-		{&sample->sender_run_us, sent, "run_us"},
-		{&sample->receiver_wait_us, received, "wait_us"},
-		{&sample->receiver_run_us, received, "run_us"},
+	const struct native_number numbers[] = {
+		{&sample->retransmits, way->sent, "retransmits"},
+		{&sample->rtt_us, way->sent, "rtt_us"},
+		{&sample->min_rtt_us, way->sent, "min_rtt_us"},
+		{&sample->busy_us, way->sent, "busy_us"},
+		{&sample->rwnd_limited_us, way->sent, "rwnd_limited_us"},
+		{&sample->sndbuf_limited_us, way->sent, "sndbuf_limited_us"},
+		{&sample->app_limited, way->sent, "app_limited"},
+		{&sample->reordering, way->sent, "reordering"},
+		{&sample->path_mtu, way->sent, "path_mtu"},
 	};
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		*rows[i].value = sample_number(rows[i].record, rows[i].key);
-	sample->seconds = sample_number(received, "window_us") / 1e6;
-	native_read_text(sent, "method", sample->send_method, sizeof(sample->send_method));
-	native_read_text(
-		received, "method", sample->receive_method, sizeof(sample->receive_method));
-	native_read_text(sent, "fallbacks", sample->send_fallbacks, sizeof(sample->send_fallbacks));
-	native_read_text(received, "fallbacks", sample->receive_fallbacks,
-		sizeof(sample->receive_fallbacks));
+	native_read_finals(way->sent, way->received, sample);
+	native_read_numbers(numbers, sizeof(numbers) / sizeof(numbers[0]));
 }
 
-static void read_connected(const struct engine_answer *sender, const struct engine_answer *receiver,
-	struct sample *sample)
+static void read_connected(const struct way *way, struct sample *sample)
 {
-	const struct wire_record *sent = native_find_record(sender, "connected");
-	const struct wire_record *received = native_find_record(receiver, "connected");
+	const struct wire_record *sent = native_find_record(way->sender, "connected");
 
+	native_read_ends(way->sender, way->receiver, sample);
 	sample->mss = sample_number(sent, "mss");
 	sample->streams = sample_number(sent, "streams");
 	sample->dscp = sample_number(sent, "dscp");
 	sample->pacing_bps = sample_number(sent, "pacing");
 	sample->nodelay = sample_number(sent, "nodelay") > 0;
-	sample->send_buffer = sample_number(sent, "send_buffer");
-	sample->receive_buffer = sample_number(received, "receive_buffer");
-	sample->device_bound = sample_number(sent, "device_bound") > 0 &&
-			       sample_number(received, "device_bound") > 0;
 	native_read_text(sent, "congestion", sample->congestion, sizeof(sample->congestion));
 }
 
@@ -186,13 +146,13 @@ static int sample_way(const struct way *way, struct sample *ret, struct error *e
 	struct sample sample;
 
 	sample_init(&sample);
-	read_finals(way->sent, way->received, &sample);
+	read_finals(way, &sample);
 	/* A path that moves nothing is a failure with a cause, never a sample of 0. */
 	if (!(sample.bytes > 0) || !(sample.seconds > 0))
 		return error_set(err, ERROR_TRIAL, NULL,
 			"the receiver counted no bytes in the measured window");
 	sample.throughput_bps = sample.bytes * 8 / sample.seconds;
-	read_connected(way->sender, way->receiver, &sample);
+	read_connected(way, &sample);
 	set_shares(way, &sample);
 	if (read_intervals(way, &sample, err) < 0)
 		return -1;

@@ -1,5 +1,4 @@
 /* The agents' own UDP test: docs/wire.md, "UDP". */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,42 +55,17 @@ static int read_intervals(
 
 		if (strcmp(record->type, "interval") != 0)
 			continue;
-		sample->intervals[sample->interval_count++] = (struct sample_interval){
-			.start = sample_number(record, "start_us") / 1e6,
-			.end = sample_number(record, "end_us") / 1e6,
-			.omitted = sample_number(record, "omitted") > 0,
-			.bytes = sample_number(record, "bytes"),
-			.retransmits = NAN,
-			.rtt_us = NAN,
-			.min_rtt_us = NAN,
-			.cwnd = NAN,
-			.delivery_bps = NAN,
-			.packets = sample_number(record, "packets"),
-			.lost = sample_number(record, "lost"),
-		};
+		sample->intervals[sample->interval_count++] = native_read_interval(record);
 	}
 	return 0;
 }
 
-/* Which number of which end's final record goes where. */
 static void read_finals(
 	const struct wire_record *sent, const struct wire_record *received, struct sample *sample)
 {
 	struct sample_udp *udp = &sample->udp;
-	const struct {
-		double *value;
-		const struct wire_record *record;
-		const char *key;
-	} rows[] = {
-		{&sample->bytes, received, "bytes"},
-		{&sample->total_received, received, "total_bytes"},
-		{&sample->total_sent, sent, "total_bytes"},
-		{&sample->elapsed_us, sent, "elapsed_us"},
+	const struct native_number numbers[] = {
 		{&sample->jitter_us, received, "jitter_us"},
-		{&sample->sender_wait_us, sent, "wait_us"},
-		{&sample->sender_run_us, sent, "run_us"},
-		{&sample->receiver_wait_us, received, "wait_us"},
-		{&sample->receiver_run_us, received, "run_us"},
 		{&udp->packets, received, "packets"},
 		{&udp->lost, received, "lost"},
 		{&udp->duplicates, received, "duplicates"},
@@ -107,27 +81,8 @@ static void read_finals(
 		{&udp->refused, sent, "refused"},
 	};
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		*rows[i].value = sample_number(rows[i].record, rows[i].key);
-	sample->seconds = sample_number(received, "window_us") / 1e6;
-	native_read_text(sent, "method", sample->send_method, sizeof(sample->send_method));
-	native_read_text(
-		received, "method", sample->receive_method, sizeof(sample->receive_method));
-	native_read_text(sent, "fallbacks", udp->send_fallbacks, sizeof(udp->send_fallbacks));
-	native_read_text(
-		received, "fallbacks", udp->receive_fallbacks, sizeof(udp->receive_fallbacks));
-}
-
-static void read_connected(const struct engine_answer *sender, const struct engine_answer *receiver,
-	struct sample *sample)
-{
-	const struct wire_record *sent = native_find_record(sender, "connected");
-	const struct wire_record *received = native_find_record(receiver, "connected");
-
-	sample->send_buffer = sample_number(sent, "send_buffer");
-	sample->receive_buffer = sample_number(received, "receive_buffer");
-	sample->device_bound = sample_number(sent, "device_bound") > 0 &&
-			       sample_number(received, "device_bound") > 0;
+	native_read_finals(sent, received, sample);
+	native_read_numbers(numbers, sizeof(numbers) / sizeof(numbers[0]));
 }
 
 /* What follows from the numbers that were told. */
@@ -159,7 +114,7 @@ static int udp_sample(const struct engine_answer *sender, const struct engine_an
 		return error_set(err, ERROR_TRIAL, NULL,
 			"the receiver counted no datagram in the measured window");
 	derive(sender->final, &sample);
-	read_connected(sender, receiver, &sample);
+	native_read_ends(sender, receiver, &sample);
 	if (read_intervals(receiver, &sample, err) < 0)
 		return -1;
 	*ret = sample;

@@ -119,7 +119,7 @@ class Udp(unittest.TestCase):
         run = self.run_chain("udp-large", "rate: 10Mbit, size: 4000, duration: 1s",
                              "--trials", "1", "--segment", "lan")
         for trial in run.data["trials"]:
-            self.assertEqual(trial["udp"]["send_fallbacks"], "gso")
+            self.assertEqual(trial["connection"]["fallbacks"], ["gso"])
             self.assertEqual(trial["connection"]["send_method"], "sendmmsg")
             self.assertEqual(trial["loss_percent"], 0)
 

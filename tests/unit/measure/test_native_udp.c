@@ -98,8 +98,8 @@ static void test_sample(void **state)
 	assert_true(fabs(sample.udp.socket_drops - 10) < 1e-9);
 	assert_true(fabs(sample.udp.jitter_p99_us - 90) < 1e-9);
 	assert_string_equal(sample.send_method, "sendmmsg");
-	assert_string_equal(sample.udp.send_fallbacks, "gso");
-	assert_string_equal(sample.udp.receive_fallbacks, "");
+	assert_string_equal(sample.send_fallbacks, "gso");
+	assert_string_equal(sample.receive_fallbacks, "");
 	assert_int_equal(sample.interval_count, 2);
 	assert_true(fabs(sample.intervals[1].lost - 40) < 1e-9);
 	sample_finish(&sample);
