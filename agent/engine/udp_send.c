@@ -270,8 +270,8 @@ static void ask_for_punctuality(const struct udp_sender *sender)
 {
 	struct sched_param least = {.sched_priority = 1};
 
-	/* Of this thread alone; musl's own function refuses to. */
-	if (sender->gap_ns >= BURST_NS)
+	/* Of this thread alone; musl's own function refuses to. With bursts it would be more. */
+	if (sender->burst == 1 && sender->gap_ns >= BURST_NS / 2)
 		syscall(SYS_sched_setscheduler, 0, SCHED_RR, &least);
 }
 

@@ -92,14 +92,16 @@ bool search_note(struct search *search, int64_t rate, const struct sample *sampl
 		search->guessed = false;
 		return false;
 	}
-	search->low = rate;
-	/*
-	 * A sender may have been kept from its CPU for a moment: only one that does no more when
-	 * four times as much is asked for has reached its end.
-	 */
 	/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): passed only with a sample */
 	bool behind = sample->udp.sent_bps < SENDER_SHARE * (double)rate;
 
+	/* A sender that was kept from its CPU proves no more than what it sent: ask again. */
+	if (behind && search->high) {
+		search->low = between(sample->udp.sent_bps, search->low, rate);
+		return true;
+	}
+	search->low = rate;
+	/* Only one that does no more when four times as much is asked for has reached its end. */
 	search->sender_limited = behind && probe.throughput_bps < SENDER_GAIN * search->held_back;
 	search->held_back = behind ? probe.throughput_bps : 0;
 	return true;

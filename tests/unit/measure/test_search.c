@@ -14,7 +14,8 @@
 /* Carries so much, loses what is beyond; a sender that can do so much. */
 struct model {
 	double capacity, sender, base_loss;
-	int error_from; /* probes from this rate on fail; 0 = none */
+	int error_from;       /* probes from this rate on fail; 0 = none */
+	unsigned int starved; /* bit n: in probe n the sender gets a fifth of its time */
 	int probes;
 };
 
@@ -23,10 +24,13 @@ static int run_probe(
 {
 	struct model *model = context;
 	double sent = fmin((double)probe->rate, model->sender);
-	double arrived = fmin(sent * (1 - model->base_loss / 100), model->capacity);
+	double arrived;
 
 	assert_false(probe->rate_search);
 	assert_true(probe->omit < probe->duration);
+	if (model->starved >> model->probes & 1)
+		sent /= 5;
+	arrived = fmin(sent * (1 - model->base_loss / 100), model->capacity);
 	model->probes++;
 	if (model->error_from && probe->rate >= model->error_from)
 		return error_set(err, ERROR_TRIAL, NULL, "nothing came");
@@ -84,6 +88,21 @@ static void test_ends_with_the_sender(void **state)
 	sample_finish(&sample);
 }
 
+/* Without loss, but with less than was asked for: that a rate was carried is not shown by it. */
+static void test_asks_a_starved_sender_again(void **state)
+{
+	(void)state;
+	for (unsigned int first = 3; first < 8; first++) {
+		struct model model = {.capacity = 48.6e6, .sender = 1e12, .starved = 3u << first};
+		struct topology_test test = a_test();
+		struct sample sample;
+
+		assert_int_equal(search_run(&test, run_probe, &model, &sample, NULL), 0);
+		assert_true(fabs(sample.throughput_bps / 48.6e6 - 1) < .011);
+		sample_finish(&sample);
+	}
+}
+
 /* At a rate at which nothing comes through any more all is lost; that is a bound, no failure. */
 static void test_survives_a_dead_probe(void **state)
 {
@@ -120,6 +139,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_finds_the_capacity),
 		cmocka_unit_test(test_ends_with_the_sender),
+		cmocka_unit_test(test_asks_a_starved_sender_again),
 		cmocka_unit_test(test_survives_a_dead_probe),
 		cmocka_unit_test(test_fails_with_a_cause),
 	};
