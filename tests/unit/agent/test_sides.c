@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -426,6 +427,41 @@ static void notices_a_stalled_side(void **state)
 	pair_stop(&pair);
 }
 
+/* A receiver that waits for a fast path's worth of bytes still sees a slow one's in time. */
+static void counts_a_trickle_in_time(void **state)
+{
+	static const char bytes[65536];
+	const struct timespec pace = {.tv_nsec = 10000000};
+	int64_t silent = 0, intervals = 0;
+	struct pair pair;
+
+	(void)state;
+	pair_start(&pair);
+	listen_as(&pair, 4, "receive",
+		"streams=1 duration_ms=1500 omit_ms=0 interval_ms=100 setup_ms=5000 stall_ms=5000");
+	int fd = dial(pair.port, 0, "");
+
+	await_go(fd);
+	for (int i = 0; i < 2000; i++)
+		assert_int_equal(send(fd, bytes, sizeof(bytes), 0), (ssize_t)sizeof(bytes));
+	/* One byte each 10 ms, until the receiver's reset. */
+	while (send(fd, bytes, 1, MSG_NOSIGNAL) == 1)
+		nanosleep(&pace, NULL);
+	close(fd);
+	do {
+		assert_true(driven_read(&pair.listener));
+		assert_string_not_equal(pair.listener.record.type, "error");
+		if (strcmp(pair.listener.record.type, "interval") != 0)
+			continue;
+		intervals++;
+		silent += driven_number(&pair.listener, "bytes") == 0;
+	} while (strcmp(pair.listener.record.type, "ok") != 0);
+	assert_true(intervals >= 10);
+	/* A busy machine may hold the test itself up for one. */
+	assert_in_range(silent, 0, 1);
+	pair_stop(&pair);
+}
+
 static void refuses_combinations(void **state)
 {
 	static const char *const bad[] = {"bytes=10 omit_ms=1", "bytes=0", "bytes=1 streams=2",
@@ -491,6 +527,7 @@ int main(void)
 		cmocka_unit_test(drops_the_early),
 		cmocka_unit_test(refuses_a_wrong_count),
 		cmocka_unit_test(notices_a_stalled_side),
+		cmocka_unit_test(counts_a_trickle_in_time),
 		cmocka_unit_test(refuses_combinations),
 		cmocka_unit_test(names_congestion_controls),
 	};
