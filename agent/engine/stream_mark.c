@@ -9,7 +9,7 @@
 enum {
 	CALLS = 16,      /* between two looks at the clock */
 	WORTH_US = 1000, /* of the current rate: counters are late by no more than that */
-	MOST = 64 << 10, /* docs/engines.md, "The receiver" */
+	MOST = 128 << 10, /* docs/engines.md, "The receiver" */
 	WAIT_US = 20000, /* when the rate falls; and stalls are to be seen in time */
 };
 
