@@ -7,10 +7,10 @@
 #include "clock.h"
 
 enum {
-	CALLS = 16,      /* between two looks at the clock */
-	WORTH_US = 1000, /* of the current rate: counters are late by no more than that */
+	CALLS = 16,       /* between two looks at the clock */
+	WORTH_US = 1000,  /* of the current rate: counters are late by no more than that */
 	MOST = 128 << 10, /* docs/engines.md, "The receiver" */
-	WAIT_US = 20000, /* when the rate falls; and stalls are to be seen in time */
+	WAIT_US = 20000,  /* when the rate falls; and stalls are to be seen in time */
 };
 
 static void set(struct stream_mark *mark, int bytes)

@@ -12,10 +12,8 @@
 #include "trial_socket.h"
 
 /* How much the next call may send; 0 when the quota is used up. */
-static size_t next_size(const struct stream *stream, int64_t sent)
+static size_t next_size(const struct stream *stream, int64_t sent, size_t size)
 {
-	size_t size = stream->all->block_size;
-
 	if (stream->all->bytes_wanted > 0 && stream->quota - sent < (int64_t)size)
 		return (size_t)(stream->quota - sent);
 	return size;
@@ -33,7 +31,8 @@ static int64_t send_from_file(struct stream *stream, int *ret_errno)
 	int64_t sent = 0;
 	size_t size;
 
-	while (!stream_stopped(stream) && (size = next_size(stream, sent)) > 0) {
+	while (!stream_stopped(stream) &&
+		(size = next_size(stream, sent, stream->all->block_size)) > 0) {
 		off_t start = 0;
 		ssize_t put = sendfile(stream->fd, stream->all->file, &start, size);
 
@@ -78,7 +77,8 @@ static int64_t send_through_pipe(struct stream *stream, int *ret_errno)
 	int64_t sent = 0;
 	size_t size;
 
-	while (*ret_errno == 0 && !stream_stopped(stream) && (size = next_size(stream, sent)) > 0) {
+	while (*ret_errno == 0 && !stream_stopped(stream) &&
+		(size = next_size(stream, sent, stream->all->block_size)) > 0) {
 		size_t count = payload_name(all->bytes, size, PAYLOAD_SIZE, pieces,
 			sizeof(pieces) / sizeof(pieces[0]), &size);
 		bool last = all->bytes_wanted > 0 && stream->quota - sent == (int64_t)size;
@@ -100,7 +100,8 @@ static void send_from_memory(struct stream *stream, int64_t sent, int *ret_errno
 	struct iovec pieces[STREAMS_PIECES_MAX];
 	size_t size;
 
-	while (!stream_stopped(stream) && (size = next_size(stream, sent)) > 0) {
+	while (!stream_stopped(stream) &&
+		(size = next_size(stream, sent, stream->all->write_size)) > 0) {
 		size_t count = payload_name(
 			stream->all->bytes, size, PAYLOAD_PIECE, pieces, STREAMS_PIECES_MAX, &size);
 		struct msghdr message = {.msg_iov = pieces};
@@ -156,7 +157,8 @@ bool stream_send(struct stream *stream)
 	int failure = 0;
 	int64_t sent = send_uncopied(stream, &failure);
 
-	if (failure == 0 && next_size(stream, sent) > 0 && !stream_stopped(stream))
+	if (failure == 0 && next_size(stream, sent, stream->all->write_size) > 0 &&
+		!stream_stopped(stream))
 		send_from_memory(stream, sent, &failure);
 	if (failure != 0 || stream->all->bytes_wanted == 0 || stream_stopped(stream))
 		return false;

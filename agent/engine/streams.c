@@ -18,6 +18,7 @@ enum {
 	STACK_SIZE = 128 << 10, /* address space; a thread touches a few pages of it */
 	/* docs/engines.md, "Why the TCP engine is built so" */
 	BLOCK = 1 << 20,
+	WRITE_BLOCK = 4 << 20,
 };
 
 void streams_announce(const struct streams *streams)
@@ -184,6 +185,7 @@ int streams_start(
 	streams->count = (int)options->streams;
 	streams->bytes_wanted = options->bytes == TRIAL_UNSET ? 0 : options->bytes;
 	streams->block_size = options->block == TRIAL_UNSET ? BLOCK : (size_t)options->block;
+	streams->write_size = options->block == TRIAL_UNSET ? WRITE_BLOCK : (size_t)options->block;
 	take_descriptors(streams, fds);
 	streams->event = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	if (streams->event < 0)

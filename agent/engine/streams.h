@@ -55,10 +55,11 @@ struct streams {
 	bool at_once;             /* nodelay: no segment waits for the next call's bytes */
 	enum trial_method method; /* to be tried; lacks says whether it worked */
 	int count;
-	int event;   /* readable after the first byte, and after a thread's end */
-	char *bytes; /* a sender's, see payload_map() */
-	int file;    /* of sendfile; -1 without */
-	size_t block_size;
+	int event;         /* readable after the first byte, and after a thread's end */
+	char *bytes;       /* a sender's, see payload_map() */
+	int file;          /* of sendfile; -1 without */
+	size_t block_size; /* of a call; write_size: of one that copies from memory */
+	size_t write_size;
 	int64_t bytes_wanted;         /* of all streams together; 0 = no bound */
 	int64_t total;                /* bytes as of the last streams_bytes() */
 	int64_t first_us;             /* valid once started */
