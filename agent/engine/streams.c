@@ -16,7 +16,7 @@
 
 enum {
 	STACK_SIZE = 128 << 10, /* address space; a thread touches a few pages of it */
-	/* docs/engines.md, "Why the TCP engine is built so" */
+	/* docs/engines.md, "The receiver" and "The sender" */
 	BLOCK = 1 << 20,
 	WRITE_BLOCK = 4 << 20,
 };
