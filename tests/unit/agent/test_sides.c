@@ -432,17 +432,17 @@ static void counts_a_trickle_in_time(void **state)
 {
 	static const char bytes[65536];
 	const struct timespec pace = {.tv_nsec = 10000000};
-	int64_t silent = 0, intervals = 0;
+	int64_t silent = 0, trickling = 0;
 	struct pair pair;
 
 	(void)state;
 	pair_start(&pair);
 	listen_as(&pair, 4, "receive",
-		"streams=1 duration_ms=1500 omit_ms=0 interval_ms=100 setup_ms=5000 stall_ms=5000");
+		"streams=1 duration_ms=2000 omit_ms=0 interval_ms=100 setup_ms=5000 stall_ms=5000");
 	int fd = dial(pair.port, 0, "");
 
 	await_go(fd);
-	for (int i = 0; i < 2000; i++)
+	for (int i = 0; i < 1000; i++)
 		assert_int_equal(send(fd, bytes, sizeof(bytes), 0), (ssize_t)sizeof(bytes));
 	/* One byte each 10 ms, until the receiver's reset. */
 	while (send(fd, bytes, 1, MSG_NOSIGNAL) == 1)
@@ -453,12 +453,15 @@ static void counts_a_trickle_in_time(void **state)
 		assert_string_not_equal(pair.listener.record.type, "error");
 		if (strcmp(pair.listener.record.type, "interval") != 0)
 			continue;
-		intervals++;
-		silent += driven_number(&pair.listener, "bytes") == 0;
+		int64_t counted = driven_number(&pair.listener, "bytes");
+
+		silent += counted == 0;
+		trickling += counted > 0 && counted < 1000;
 	} while (strcmp(pair.listener.record.type, "ok") != 0);
-	assert_true(intervals >= 10);
-	/* A busy machine may hold the test itself up for one. */
+	/* A busy machine may hold the test itself up for one, and joins intervals that it was too
+	 * late for. */
 	assert_in_range(silent, 0, 1);
+	assert_true(trickling >= 3);
 	pair_stop(&pair);
 }
 
