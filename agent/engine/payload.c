@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -11,6 +10,8 @@ enum {
 	FILL_WORDS = 1024,
 	CLOSE_ON_EXEC = 1, /* MFD_CLOEXEC, which old headers lack */
 };
+
+static const uint32_t seed = 2463534242u;
 
 /* Marsaglia's xorshift32 (Journal of Statistical Software 8(14), 2003). */
 static uint32_t fill_words(uint32_t *words, size_t count, uint32_t state)
@@ -24,6 +25,26 @@ static uint32_t fill_words(uint32_t *words, size_t count, uint32_t state)
 	return state;
 }
 
+/* Not of the heap: what it gets back it gives to others, whose secrets a packet that still waits
+ * in a queue would then carry. */
+char *payload_map(void)
+{
+	void *bytes = mmap(
+		NULL, PAYLOAD_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (bytes == MAP_FAILED)
+		return NULL;
+	fill_words(bytes, PAYLOAD_SIZE / sizeof(uint32_t), seed);
+	return bytes;
+}
+
+void payload_unmap(char *bytes)
+{
+	if (bytes)
+		munmap(bytes, PAYLOAD_SIZE);
+}
+
+#ifdef SYS_memfd_create
 static int write_all(int file, const char *bytes, size_t size)
 {
 	while (size > 0) {
@@ -41,7 +62,7 @@ static int write_all(int file, const char *bytes, size_t size)
 
 static int fill_file(int file, size_t size)
 {
-	uint32_t words[FILL_WORDS], state = 2463534242u;
+	uint32_t words[FILL_WORDS], state = seed;
 
 	while (size > 0) {
 		size_t part = size < sizeof(words) ? size : sizeof(words);
@@ -56,10 +77,8 @@ static int fill_file(int file, size_t size)
 	return 0;
 }
 
-/* Its pages belong to no address space: they cost the agent no resident memory. */
-static int make_file(size_t size)
+int payload_open_file(size_t size)
 {
-#ifdef SYS_memfd_create
 	int file = (int)syscall(SYS_memfd_create, "payload", CLOSE_ON_EXEC);
 
 	if (file < 0)
@@ -71,50 +90,26 @@ static int make_file(size_t size)
 		return result;
 	}
 	return file;
+}
 #else
+int payload_open_file(size_t size)
+{
 	(void)size;
 	return -ENOSYS;
+}
 #endif
-}
 
-int payload_init(struct payload *payload, size_t size, bool want_file)
+size_t payload_name(const char *bytes, size_t size, size_t piece, struct iovec *pieces, size_t most,
+	size_t *ret_size)
 {
-	*payload = (struct payload){.file = -1, .size = size};
-	if (want_file)
-		payload->file = make_file(size);
-	if (payload->file >= 0)
-		return 0;
-	payload->file = -1;
-	/* Whole words, so that the last one fits. */
-	uint32_t *words = malloc((size + sizeof(*words) - 1) / sizeof(*words) * sizeof(*words));
+	size_t count = 0, named = 0;
 
-	if (!words)
-		return -ENOMEM;
-	fill_words(words, (size + sizeof(*words) - 1) / sizeof(*words), 2463534242u);
-	payload->block = (char *)words;
-	return 0;
-}
+	while (count < most && named < size) {
+		size_t part = size - named < piece ? size - named : piece;
 
-void payload_finish(struct payload *payload)
-{
-	if (payload->file >= 0)
-		close(payload->file);
-	payload->file = -1;
-	free(payload->block);
-	payload->block = NULL;
-}
-
-const char *payload_map(const struct payload *payload)
-{
-	if (payload->file < 0)
-		return payload->block;
-	void *bytes = mmap(NULL, payload->size, PROT_READ, MAP_SHARED, payload->file, 0);
-
-	return bytes == MAP_FAILED ? NULL : bytes;
-}
-
-void payload_unmap(const struct payload *payload, const char *bytes)
-{
-	if (payload->file >= 0 && bytes)
-		munmap((void *)(uintptr_t)bytes, payload->size);
+		pieces[count++] = (struct iovec){(void *)(uintptr_t)bytes, part};
+		named += part;
+	}
+	*ret_size = named;
+	return count;
 }

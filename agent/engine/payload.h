@@ -1,25 +1,30 @@
 /*
- * What a sender sends: a block of bytes that are not all zeros (a link that compresses must not
- * look faster than it is), in a file without a name or in memory.
+ * What a sender sends: bytes that are not all zeros (a link that compresses must not look faster
+ * than it is). They are few and never change, so that one call may name them many times over.
  */
 #ifndef PAYLOAD_H
 #define PAYLOAD_H
 
-#include <stdbool.h>
 #include <stddef.h>
+#include <sys/uio.h>
 
-struct payload {
-	int file;    /* a memfd of size bytes, or -1: the kernel has none, or it was not wanted */
-	char *block; /* the bytes in memory, when there is no file */
-	size_t size;
+enum {
+	PAYLOAD_SIZE = 64 << 10,
+	PAYLOAD_PIECE = 16 << 10, /* fits the first-level cache */
 };
 
-/* Returns 0 or -errno. A kernel that has no memfd gets a block; file is -1 then. */
-int payload_init(struct payload *payload, size_t size, bool want_file);
-void payload_finish(struct payload *payload);
+/* PAYLOAD_SIZE bytes at the begin of a page, which pipes and sockets may go on holding after
+ * payload_unmap(). NULL when out of memory. */
+char *payload_map(void);
+void payload_unmap(char *bytes);
 
-/* The bytes in memory, also those of the file; NULL when out of memory. Give them back. */
-const char *payload_map(const struct payload *payload);
-void payload_unmap(const struct payload *payload, const char *bytes);
+/* A file without a name of that size, whose pages belong to no address space: they cost the agent
+ * no resident memory. Returns a descriptor, or -errno (a kernel before 3.17 has none). */
+int payload_open_file(size_t size);
+
+/* Names size bytes in pieces of at most `piece`, each the begin of the payload, as far as most
+ * pieces carry. Returns how many pieces; *ret_size is what they hold. */
+size_t payload_name(const char *bytes, size_t size, size_t piece, struct iovec *pieces, size_t most,
+	size_t *ret_size);
 
 #endif

@@ -3,6 +3,7 @@
 #include <sys/socket.h>
 
 #include "clock.h"
+#include "stream_mark.h"
 #include "streams.h"
 #include "trial_socket.h"
 
@@ -20,6 +21,7 @@ static void mark_first(struct streams *streams)
 /* 1 at the orderly end of the connection, 0 at another, -errno when it needs a buffer. */
 static int receive_uncopied(struct stream *stream)
 {
+	struct stream_mark mark;
 	bool first = true;
 
 	while (!stream_stopped(stream)) {
@@ -28,14 +30,17 @@ static int receive_uncopied(struct stream *stream)
 
 		if (got == 0)
 			return 1;
-		if (got < 0 && errno != EINTR)
+		if (got < 0 && errno != EINTR && errno != EAGAIN)
 			return errno == EFAULT || errno == EINVAL || errno == EOPNOTSUPP ? -errno
 											 : 0;
 		if (got > 0)
 			stream_count(stream, (size_t)got);
 		if (first && got > 0) {
 			mark_first(stream->all);
+			stream_mark_begin(&mark, stream->fd);
 			first = false;
+		} else if (!first) {
+			stream_mark_follow(&mark, got > 0 ? (size_t)got : 0);
 		}
 	}
 	return 0;
@@ -64,13 +69,15 @@ static bool __attribute__((noinline)) receive_copied(struct stream *stream)
 
 bool stream_receive(struct stream *stream)
 {
-	int result = stream->all->copies ? -EOPNOTSUPP : receive_uncopied(stream);
+	struct streams *all = stream->all;
+	bool copies = all->method == TRIAL_RECV;
+	int result = copies ? -EOPNOTSUPP : receive_uncopied(stream);
 	bool at_end = result > 0;
 
 	if (result < 0) {
-		if (!stream->all->copies)
-			atomic_fetch_or(&stream->all->lacks, STREAMS_LACK_RECV_TRUNC);
+		if (!copies)
+			atomic_fetch_or(&all->lacks, STREAMS_LACK_RECV_TRUNC);
 		at_end = receive_copied(stream);
 	}
-	return at_end && stream->all->bytes_wanted > 0 && !stream_stopped(stream);
+	return at_end && all->bytes_wanted > 0 && !stream_stopped(stream);
 }

@@ -1,6 +1,7 @@
 #include "streams.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,10 +16,9 @@
 
 enum {
 	STACK_SIZE = 128 << 10, /* address space; a thread touches a few pages of it */
-	/* docs/engines.md, "Why the TCP engine is built so" */
-	SENDFILE_BLOCK = 1 << 20,
-	WRITE_BLOCK = 512 << 10,
-	RECEIVE_BLOCK = 1 << 20,
+	/* docs/engines.md, "The receiver" and "The sender" */
+	BLOCK = 1 << 20,
+	WRITE_BLOCK = 4 << 20,
 };
 
 void streams_announce(const struct streams *streams)
@@ -112,23 +112,64 @@ static void take_descriptors(struct streams *streams, const int *fds)
 	for (int i = 0; i < streams->count; i++) {
 		streams->each[i].all = streams;
 		streams->each[i].fd = fds[i];
+		streams->each[i].pipe[0] = streams->each[i].pipe[1] = -1;
 		streams->each[i].quota = quota_of(streams, i);
 		trial_socket_arm(fds[i]);
 	}
 }
 
-static int make_payload(struct streams *streams, const struct trial_options *options)
+static void close_pipes(struct streams *streams)
 {
-	bool want_file = !streams->copies;
-	size_t standard = want_file ? SENDFILE_BLOCK : WRITE_BLOCK;
-	size_t size = options->block == TRIAL_UNSET ? standard : (size_t)options->block;
+	for (int i = 0; i < streams->count; i++) {
+		for (int end = 0; end < 2; end++) {
+			if (streams->each[i].pipe[end] >= 0)
+				close(streams->each[i].pipe[end]);
+			streams->each[i].pipe[end] = -1;
+		}
+	}
+}
 
-	streams->block_size = size;
-	int result = payload_init(&streams->payload, size, want_file);
+/* One for each stream, or none: all of a trial's streams go one way. */
+static bool open_pipes(struct streams *streams)
+{
+	for (int i = 0; i < streams->count; i++) {
+		int ends[2];
 
-	if (result == 0 && want_file && streams->payload.file < 0)
-		atomic_store(&streams->lacks, STREAMS_LACK_MEMFD);
-	return result;
+		if (pipe2(ends, O_CLOEXEC) < 0)
+			return false;
+		memcpy(streams->each[i].pipe, ends, sizeof(ends));
+		if (fcntl(ends[1], F_SETPIPE_SZ, STREAMS_PIPE_SIZE) < STREAMS_PIPE_SIZE)
+			return false;
+	}
+	return true;
+}
+
+static int prepare_sending(struct streams *streams)
+{
+	streams->bytes = payload_map();
+	if (!streams->bytes)
+		return -ENOMEM;
+	if (streams->method == TRIAL_SENDFILE) {
+		streams->file = payload_open_file(streams->block_size);
+		if (streams->file < 0)
+			atomic_store(&streams->lacks, STREAMS_LACK_MEMFD);
+	}
+	if (streams->method == TRIAL_SPLICE && !open_pipes(streams)) {
+		close_pipes(streams);
+		atomic_store(&streams->lacks, STREAMS_LACK_PIPE);
+	}
+	return 0;
+}
+
+/* A forced method may be the other side's. */
+static enum trial_method choose_method(const struct trial_options *options, bool sends)
+{
+	bool of_sender = options->method == TRIAL_SPLICE || options->method == TRIAL_SENDFILE ||
+			 options->method == TRIAL_WRITE;
+
+	if (options->method == TRIAL_BEST || of_sender != sends)
+		return sends ? TRIAL_SPLICE : TRIAL_RECV_TRUNC;
+	return options->method;
 }
 
 int streams_start(
@@ -137,19 +178,20 @@ int streams_start(
 	int result = 0;
 
 	memset(streams, 0, sizeof(*streams));
-	streams->payload.file = -1;
+	streams->file = -1;
 	streams->sends = sends;
-	streams->copies = options->method == (sends ? TRIAL_WRITE : TRIAL_RECV);
+	streams->at_once = options->nodelay == 1;
+	streams->method = choose_method(options, sends);
 	streams->count = (int)options->streams;
 	streams->bytes_wanted = options->bytes == TRIAL_UNSET ? 0 : options->bytes;
-	streams->block_size =
-		options->block == TRIAL_UNSET ? RECEIVE_BLOCK : (size_t)options->block;
+	streams->block_size = options->block == TRIAL_UNSET ? BLOCK : (size_t)options->block;
+	streams->write_size = options->block == TRIAL_UNSET ? WRITE_BLOCK : (size_t)options->block;
 	take_descriptors(streams, fds);
 	streams->event = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	if (streams->event < 0)
 		result = -errno;
 	if (result == 0 && sends)
-		result = make_payload(streams, options);
+		result = prepare_sending(streams);
 	if (result == 0)
 		result = start_threads(streams);
 	if (result < 0)
@@ -223,9 +265,14 @@ void streams_acknowledge(const struct streams *streams)
 
 const char *streams_method(const struct streams *streams)
 {
-	if (streams->copies || atomic_load(&streams->lacks) != 0)
-		return streams->sends ? "write" : "recv";
-	return streams->sends ? "sendfile" : "recv_trunc";
+	static const char *const names[] = {[TRIAL_SPLICE] = "splice",
+		[TRIAL_SENDFILE] = "sendfile",
+		[TRIAL_WRITE] = "write",
+		[TRIAL_RECV_TRUNC] = "recv_trunc",
+		[TRIAL_RECV] = "recv"};
+	enum trial_method last = streams->sends ? TRIAL_WRITE : TRIAL_RECV;
+
+	return names[atomic_load(&streams->lacks) != 0 ? last : streams->method];
 }
 
 void streams_stop(struct streams *streams)
@@ -249,5 +296,10 @@ void streams_stop(struct streams *streams)
 	if (streams->event >= 0)
 		close(streams->event);
 	streams->event = -1;
-	payload_finish(&streams->payload);
+	if (streams->file >= 0)
+		close(streams->file);
+	streams->file = -1;
+	close_pipes(streams);
+	payload_unmap(streams->bytes);
+	streams->bytes = NULL;
 }

@@ -19,6 +19,7 @@ struct streams;
 struct stream {
 	struct streams *all;
 	int fd;
+	int pipe[2];   /* of splice; -1 without */
 	int64_t quota; /* bytes to send; 0 = until the end */
 	bool running;
 	pthread_t thread;
@@ -39,14 +40,26 @@ enum streams_lack {
 	STREAMS_LACK_MEMFD = 1,
 	STREAMS_LACK_SENDFILE = 2,
 	STREAMS_LACK_RECV_TRUNC = 4,
+	STREAMS_LACK_PIPE = 8, /* of STREAMS_PIPE_SIZE */
+	STREAMS_LACK_SPLICE = 16,
+};
+
+enum {
+	/* What an unprivileged process may have; a page fills a slot of 4 KiB. */
+	STREAMS_PIPE_SIZE = 1 << 20,
+	STREAMS_PIECES_MAX = 256, /* of PAYLOAD_PIECE a call */
 };
 
 struct streams {
-	bool sends, copies; /* copies: asked to, by method= */
+	bool sends;
+	bool at_once;             /* nodelay: no segment waits for the next call's bytes */
+	enum trial_method method; /* to be tried; lacks says whether it worked */
 	int count;
-	int event; /* readable after the first byte, and after a thread's end */
-	struct payload payload;
-	size_t block_size;
+	int event;         /* readable after the first byte, and after a thread's end */
+	char *bytes;       /* a sender's, see payload_map() */
+	int file;          /* of sendfile; -1 without */
+	size_t block_size; /* of a call; write_size: of one that copies from memory */
+	size_t write_size;
 	int64_t bytes_wanted;         /* of all streams together; 0 = no bound */
 	int64_t total;                /* bytes as of the last streams_bytes() */
 	int64_t first_us;             /* valid once started */
@@ -76,7 +89,7 @@ void streams_fds(const struct streams *streams, int *fds);
 /* Forgets that the event was seen. */
 void streams_acknowledge(const struct streams *streams);
 
-/* How the bytes were moved: sendfile, write, recv_trunc or recv. */
+/* How the bytes were moved: splice, sendfile, write, recv_trunc or recv. */
 const char *streams_method(const struct streams *streams);
 
 /* Stops and joins the threads and closes (with a reset). The counters stay readable. */

@@ -142,8 +142,9 @@ const char *trial_options_read_method(
 		const char *name;
 		enum trial_method method;
 		bool sends;
-	} methods[] = {{"sendfile", TRIAL_SENDFILE, true}, {"write", TRIAL_WRITE, true},
-		{"recv_trunc", TRIAL_RECV_TRUNC, false}, {"recv", TRIAL_RECV, false}};
+	} methods[] = {{"splice", TRIAL_SPLICE, true}, {"sendfile", TRIAL_SENDFILE, true},
+		{"write", TRIAL_WRITE, true}, {"recv_trunc", TRIAL_RECV_TRUNC, false},
+		{"recv", TRIAL_RECV, false}};
 	const char *name = wire_record_text(request, "method");
 
 	for (size_t i = 0; name && i < sizeof(methods) / sizeof(methods[0]); i++) {
@@ -154,7 +155,7 @@ const char *trial_options_read_method(
 			       ? NULL
 			       : "method= is none of this end's role";
 	}
-	return name ? "method= must be sendfile, write, recv_trunc or recv" : NULL;
+	return name ? "method= must be splice, sendfile, write, recv_trunc or recv" : NULL;
 }
 
 static const char *read_ends(const struct wire_record *request, struct trial_options *options)

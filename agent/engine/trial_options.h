@@ -19,7 +19,14 @@ enum {
 };
 
 /* How bytes are moved: the best the kernel has, or forced. */
-enum trial_method { TRIAL_BEST, TRIAL_SENDFILE, TRIAL_WRITE, TRIAL_RECV_TRUNC, TRIAL_RECV };
+enum trial_method {
+	TRIAL_BEST,
+	TRIAL_SPLICE,
+	TRIAL_SENDFILE,
+	TRIAL_WRITE,
+	TRIAL_RECV_TRUNC,
+	TRIAL_RECV
+};
 
 struct trial_options {
 	bool listens;

@@ -78,7 +78,8 @@ static void say_fallbacks(struct wire_writer *writer, unsigned int lacks)
 	static const struct {
 		unsigned int lack;
 		const char *name;
-	} names[] = {{STREAMS_LACK_MEMFD, "memfd"}, {STREAMS_LACK_SENDFILE, "sendfile"},
+	} names[] = {{STREAMS_LACK_PIPE, "pipe"}, {STREAMS_LACK_SPLICE, "splice"},
+		{STREAMS_LACK_MEMFD, "memfd"}, {STREAMS_LACK_SENDFILE, "sendfile"},
 		{STREAMS_LACK_RECV_TRUNC, "recv_trunc"}};
 	char list[64] = "";
 

@@ -95,7 +95,7 @@ class Tcp(unittest.TestCase):
         self.assertEqual(connection["dscp"], 46)
         self.assertEqual(connection["pacing_bps"], 40e6)
         self.assertTrue(connection["nodelay"])
-        self.assertEqual(connection["send_method"], "sendfile")
+        self.assertEqual(connection["send_method"], "splice")
         self.assertEqual(connection["receive_method"], "recv_trunc")
         self.assertNotIn("fallbacks", connection)
         # The kernel paces what leaves, headers included.
