@@ -95,7 +95,7 @@ class Udp(unittest.TestCase):
             self.assertLess(abs(trial["loss_percent"] - wanted), 3)
 
     def test_search_finds_the_rate(self):
-        run = self.run_chain("udp-search", "rate: search, duration: 4s", "--trials", "1",
+        run = self.run_chain("udp-search", "rate: search, duration: 2s", "--trials", "1",
                              wan="rate: 50Mbit")
         for segment, rate in (("wan", 50e6), ("lan", 100e6), ("path", 50e6)):
             for trial in run.trials(segment=segment):
