@@ -42,7 +42,7 @@ class Latency(unittest.TestCase):
 
     def check_queue(self, slow, fast, **rates):
         """The slow link's round trips grow in both directions, and not the fast one's."""
-        run = self.run_lab(["tcp: {duration: 1s}"], "--trials", "6", **rates)
+        run = self.run_lab(["tcp: {duration: 700ms}"], "--trials", "6", **rates)
         self.assertEqual(run.status, 0, run.errors)
         for trial in run.trials(segment=slow) + run.trials(segment=fast):
             self.assertNotIn("latency_under_load", trial)

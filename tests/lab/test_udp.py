@@ -41,7 +41,7 @@ class Udp(unittest.TestCase):
         return run
 
     def test_carries_a_voice(self):
-        run = self.run_chain("udp-voice", "rate: 20Mbit, size: 1024, duration: 1s",
+        run = self.run_chain("udp-voice", "rate: 20Mbit, size: 1024, duration: 500ms",
                              "--trials", "5")
         for direction in ("forward", "reverse"):
             for segment in ("wan", "lan", "path"):
@@ -81,7 +81,7 @@ class Udp(unittest.TestCase):
         self.assertEqual(trial["udp"]["socket_drops"], 0)
 
     def test_a_link_that_is_too_slow(self):
-        run = self.run_chain("udp-slow", "rate: 20Mbit, size: 1024, duration: 1s",
+        run = self.run_chain("udp-slow", "rate: 20Mbit, size: 1024, duration: 500ms",
                              "--trials", "5", lan="rate: 10Mbit")
         carried = 10e6 * 1024 / (1024 + HEADERS)
         for verdict in run.data["verdicts"]:
