@@ -1,6 +1,6 @@
 /*
  * Runs a command on a kernel that lacks something, for tests of fallbacks:
- *     without memfd|sendfile|trunc COMMAND...
+ *     without memfd|sendfile|pidfd|trunc COMMAND...
  * A seccomp filter answers for the kernel. Exits 77 where filters cannot be had.
  */
 #include <errno.h>
@@ -66,6 +66,8 @@ int main(int count, char **words)
 		result = forbid(SYS_memfd_create, ENOSYS);
 	else if (strcmp(words[1], "sendfile") == 0)
 		result = forbid(SYS_sendfile, EINVAL);
+	else if (strcmp(words[1], "pidfd") == 0)
+		result = forbid(SYS_pidfd_open, ENOSYS);
 	else if (strcmp(words[1], "trunc") == 0)
 		result = forbid_trunc();
 	if (result < 0) {
