@@ -36,7 +36,7 @@ struct session {
 	bool running;      /* a command runs on the transport */
 	bool input_closed; /* while ending */
 	bool agent_ended;  /* its end is the error: quote its last words */
-	bool more;         /* there may be input that no descriptor tells of */
+	bool more;         /* there is something to do that no descriptor tells of */
 };
 
 static const struct transport_ops *ops(const struct session *session)
@@ -136,7 +136,7 @@ static void begin_ending(struct session *session)
 				   ? bootstrap_running(session->bootstrap)
 				   : session->phase > SESSION_STARTING;
 	session->phase = SESSION_ENDING;
-	session->more = false;
+	session->more = true; /* the input must end, though no descriptor may tell of it */
 	session->deadline = deadline_now() + ENDING_MS;
 	if (!session->running)
 		become_over(session);
@@ -396,6 +396,7 @@ static void ending(struct session *session)
 	struct error err;
 	int status;
 
+	session->more = false;
 	if (!session->input_closed)
 		session->input_closed =
 			ops(session)->close_input(session->transport, &err) != TRANSPORT_AGAIN;

@@ -4,23 +4,21 @@
  */
 #include "child.h"
 #include "deadline.h"
+#include "exit_notice.h"
 #include "tail.h"
 #include "transport.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#define REAP_MS 10 /* only where the kernel has no pidfd (before 5.3) */
 
 struct exec_transport {
 	struct transport head;
 	const struct topology_host *host;
 	struct child child;
-	int exit_notice; /* pidfd, or -1 */
+	struct exit_notice exit_notice; /* while running */
 	bool running, ending, write_blocked;
 	bool output_ended, errors_ended;
 	struct tail errors;
@@ -47,7 +45,6 @@ static struct transport *create(
 	}
 	exec->head.ops = ops;
 	exec->host = host;
-	exec->exit_notice = -1;
 	return &exec->head;
 }
 
@@ -70,9 +67,7 @@ static void end_command(struct exec_transport *exec)
 	if (!exec->running)
 		return;
 	child_finish(&exec->child);
-	if (exec->exit_notice >= 0)
-		close(exec->exit_notice);
-	exec->exit_notice = -1;
+	exit_notice_close(&exec->exit_notice);
 	exec->running = false;
 }
 
@@ -117,7 +112,14 @@ static enum transport_status exec_start(
 		return TRANSPORT_FAILED;
 	}
 	free(argv);
-	exec->exit_notice = (int)syscall(SYS_pidfd_open, exec->child.pid, 0);
+	result = exit_notice_open(&exec->exit_notice, exec->child.pid);
+	if (result < 0) {
+		child_finish(&exec->child);
+		error_set(err, ERROR_SYSTEM, exec->host->name,
+			"this machine cannot watch the command that reaches it: %s",
+			strerror(-result));
+		return TRANSPORT_FAILED;
+	}
 	exec->running = true;
 	exec->ending = exec->write_blocked = false;
 	exec->output_ended = exec->errors_ended = false;
@@ -219,18 +221,15 @@ static size_t exec_poll(const struct transport *transport, struct pollfd *fds)
 		fds[count++] = (struct pollfd){exec->child.errors, POLLIN, 0};
 	if (exec->write_blocked && exec->child.input >= 0)
 		fds[count++] = (struct pollfd){exec->child.input, POLLOUT, 0};
-	if (exec->ending && exec->exit_notice >= 0)
-		fds[count++] = (struct pollfd){exec->exit_notice, POLLIN, 0};
+	if (exec->ending)
+		fds[count++] = (struct pollfd){exec->exit_notice.descriptor, POLLIN, 0};
 	return count;
 }
 
 static int64_t exec_timer(const struct transport *transport)
 {
-	const struct exec_transport *exec = exec_const(transport);
-
-	if (exec->running && exec->ending && exec->exit_notice < 0)
-		return deadline_now() + REAP_MS;
-	return DEADLINE_NEVER;
+	(void)transport;
+	return DEADLINE_NEVER; /* every event has a descriptor */
 }
 
 static const char *exec_step(const struct transport *transport)

@@ -111,12 +111,17 @@ static int forbid_mark(void)
 		SYS_setsockopt, offsetof(struct seccomp_data, args[2]), SO_RCVLOWAT, ENOPROTOOPT);
 }
 
+static int forbid_pidfd(void)
+{
+	return forbid(SYS_pidfd_open, ENOSYS);
+}
+
 static const struct {
 	const char *what;
 	int (*forbid)(void);
 } lacks[] = {{"memfd", forbid_memfd}, {"sendfile", forbid_sendfile}, {"pipe", forbid_pipe},
 	{"pipe-size", forbid_pipe_size}, {"vmsplice", forbid_vmsplice}, {"splice", forbid_splice},
-	{"trunc", forbid_trunc}, {"mark", forbid_mark}};
+	{"trunc", forbid_trunc}, {"mark", forbid_mark}, {"pidfd", forbid_pidfd}};
 
 int main(int count, char **words)
 {

@@ -289,6 +289,26 @@ static void no_folder_at_all_is_explained(void **state)
 	hosts_finish(&hosts);
 }
 
+/* Its script removes what it wrote when its input ends, so that must end before it is killed. */
+static void an_upload_that_takes_too_long_is_cleaned_up(void **state)
+{
+	struct hosts hosts;
+	struct fleet *fleet;
+
+	(void)state;
+	hosts_init(&hosts);
+	with_programs(&hosts);
+	free_script(&hosts, "bin/head",
+		"#!/bin/sh\n[ \"$2\" -gt 64 ] || exec /usr/bin/head \"$@\"\n"
+		"echo began >${0%/*}/began; exec cat >/dev/null\n");
+	fleet = hosts_start(&hosts, 3000);
+	assert_says(fleet, "not ready in time: still uploading");
+	hosts_shell("test -s %s/bin/began", hosts.folder);
+	assert_int_equal(hosts_count_files(hosts.upload), 0);
+	fleet_free(fleet);
+	hosts_finish(&hosts);
+}
+
 /* The agent that this build made, if it has one for this machine. */
 static void the_real_agent_greets_and_answers(void **state)
 {
@@ -338,6 +358,7 @@ int main(void)
 		cmocka_unit_test(a_full_disk_is_passed_over),
 		cmocka_unit_test(noexec_that_shows_only_at_the_start),
 		cmocka_unit_test(no_folder_at_all_is_explained),
+		cmocka_unit_test(an_upload_that_takes_too_long_is_cleaned_up),
 		cmocka_unit_test(the_real_agent_greets_and_answers),
 	};
 
