@@ -68,6 +68,7 @@ struct run_trial {
 	const char *path_proof;     /* proved, contradicted, not_observable or NULL */
 	bool stalled;               /* an interval outside omit moved nothing */
 	struct run_latency latency; /* of a latency test */
+	double value; /* of the test's own metric: throughput_bps, or p50_us of a latency test */
 	struct run_load *loads;
 	size_t load_count;
 	struct run_host_evidence *hosts;

@@ -106,8 +106,7 @@ static bool build_row(
 			row->failed++;
 			continue;
 		}
-		row->values[row->valid++] =
-			is_latency ? trial->latency.p50_us : trial->throughput_bps;
+		row->values[row->valid++] = trial->value;
 		row->stalls = row->stalls || trial->stalled;
 		mean_add(&retransmits, trial->retransmits);
 		mean_add(&rtt, trial->rtt_us);

@@ -386,6 +386,9 @@ struct run_trial *run_view_create(
 		goto failed;
 	if (run_view_read_latency(trial, run->topology, where, err) < 0)
 		goto failed;
+	trial->value = run_is_latency_test(run->topology, trial->test_index)
+			       ? trial->latency.p50_us
+			       : trial->throughput_bps;
 	read_intervals(trial);
 	if (read_hosts(trial) < 0 || read_interfaces(trial, run->topology) < 0) {
 		error_set(err, ERROR_SYSTEM, where, "out of memory");
@@ -411,7 +414,7 @@ void run_view_free(struct run_trial *trial)
 
 bool run_trial_valid(const struct run_trial *trial)
 {
-	return trial->ok && (trial->throughput_bps > 0 || trial->latency.p50_us >= 0) &&
+	return trial->ok && trial->value >= 0 &&
 	       !(trial->path_proof && !strcmp(trial->path_proof, "contradicted"));
 }
 

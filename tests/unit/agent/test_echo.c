@@ -115,8 +115,12 @@ static void run_pair(const char *transport, bool listener_asks, const char *more
 		driven_number(asker(&pair), "rate_milli"), count * 1000000000 / elapsed_us);
 	check_order(asker(&pair));
 	driven_await(answerer(&pair), answerer_id(&pair), "ok");
-	/* Nobody hears an answer that was not given. */
-	assert_in_range(driven_number(answerer(&pair), "count"), count, count + lost);
+	/*
+	 * Nobody hears an answer that was not given. A connection, though, is the kernel's answer:
+	 * it stands before the listener has taken it from its queue.
+	 */
+	assert_in_range(driven_number(answerer(&pair), "count"),
+		strcmp(transport, "connect") == 0 ? 1 : count, count + lost);
 	stop(&pair);
 }
 
