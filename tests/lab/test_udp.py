@@ -81,7 +81,7 @@ class Udp(unittest.TestCase):
         self.assertEqual(trial["udp"]["socket_drops"], 0)
 
     def test_a_link_that_is_too_slow(self):
-        run = self.run_chain("udp-slow", "rate: 20Mbit, size: 1024, duration: 500ms",
+        run = self.run_chain("udp-slow", "rate: 20Mbit, size: 1024, duration: 1s",
                              "--trials", "5", lan="rate: 10Mbit")
         carried = 10e6 * 1024 / (1024 + HEADERS)
         for verdict in run.data["verdicts"]:
