@@ -111,7 +111,7 @@ class Selection(CommandTest):
 
 class Files(CommandTest):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory(prefix="orcht-cli-")
+        folder = tempfile.TemporaryDirectory(prefix="test-cli-")
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
 

@@ -30,7 +30,7 @@ def cells(text, segment):
 
 class ReportTest(CommandTest):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory(prefix="orcht-cli-")
+        folder = tempfile.TemporaryDirectory(prefix="test-cli-")
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
 

@@ -6,7 +6,7 @@ from harness import run_topology, write_topology
 
 TOPOLOGY = """
 orch: 1
-name: orcht-latency
+name: test-latency
 lab: {{}}
 hosts:
   pc1: {{}}

@@ -28,7 +28,7 @@ tests:
 
 class Tcp(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory(prefix="orcht-tcp-")
+        folder = tempfile.TemporaryDirectory(prefix="test-tcp-")
         self.addCleanup(folder.cleanup)
         self.folder = folder.name
 
@@ -46,7 +46,7 @@ class Tcp(unittest.TestCase):
     def test_both_directions_at_once(self):
         forward, reverse = 40e6, 20e6
         run = self.run_tests(
-            "orcht-tcp-bidir", ["duration: 5s, omit: 2s, congestion: reno, direction: bidir"],
+            "test-tcp-bidir", ["duration: 5s, omit: 2s, congestion: reno, direction: bidir"],
             ", lab: {rate_forward: 40Mbit, rate_reverse: 20Mbit}")
         (trial,) = run.trials(direction="bidir")
         # Each way carries its data and the other way's acknowledgements.
@@ -71,7 +71,7 @@ class Tcp(unittest.TestCase):
         self.assertRegex(run.output, r"only +pc1 <> pc2")
 
     def test_byte_counts(self):
-        run = self.run_tests("orcht-tcp-bytes", [
+        run = self.run_tests("test-tcp-bytes", [
             "bytes: 3000001, streams: 2", "name: at-once, bytes: 2000003, direction: bidir"])
         for trial in run.trials(test="tcp"):
             self.assertEqual(trial["bytes"], 3000001)
@@ -82,7 +82,7 @@ class Tcp(unittest.TestCase):
             self.assertEqual(trial["ways"][way]["bytes"], 2000003)
 
     def test_options_take_effect(self):
-        run = self.run_tests("orcht-tcp-options", [
+        run = self.run_tests("test-tcp-options", [
             "duration: 500ms, window: 200000, mss: 1000, nodelay: true, streams: 4, dscp: 46, "
             "congestion: reno, pacing: 40Mbit, direction: forward"])
         (trial,) = run.data["trials"]
@@ -107,7 +107,7 @@ class Tcp(unittest.TestCase):
             self.assertLessEqual(trial["limits"][share], 1.1)
 
     def test_dscp_on_the_wire(self):
-        path = self.topology("orcht-tcp-dscp",
+        path = self.topology("test-tcp-dscp",
                              ["duration: 300ms, dscp: 46, pacing: 10Mbit, direction: forward"])
         up = orch("lab", "up", path)
         self.assertEqual(up.returncode, 0, up.stderr)
@@ -124,7 +124,7 @@ class Tcp(unittest.TestCase):
         self.assertGreaterEqual(counted, trial["total_bytes_received"])
 
     def test_unknown_congestion_control(self):
-        path = self.topology("orcht-tcp-nonsense",
+        path = self.topology("test-tcp-nonsense",
                              ["duration: 300ms, congestion: nonsense, direction: forward"])
         run = run_topology(path)
         self.assertEqual(run.status, 5)

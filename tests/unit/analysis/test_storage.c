@@ -15,7 +15,7 @@
 
 #include "storage.h"
 
-static char folder[] = "/tmp/orcht-storage-XXXXXX";
+static char folder[] = "/tmp/test-storage-XXXXXX";
 static char path[200], part[220];
 
 static int make_folder(void **state)

@@ -38,7 +38,7 @@ void hosts_init(struct hosts *hosts)
 	if (!getenv("STAND_IN_AGENT"))
 		fail_msg("run by meson test, which sets STAND_IN_AGENT and AGENT_FOLDER");
 	memset(hosts, 0, sizeof(*hosts));
-	strcpy(hosts->folder, "/tmp/orcht-remote-XXXXXX");
+	strcpy(hosts->folder, "/tmp/test-remote-XXXXXX");
 	assert_non_null(mkdtemp(hosts->folder));
 	/* Other accounts, sshd's included, must reach what is in it. */
 	assert_int_equal(chmod(hosts->folder, 0755), 0);

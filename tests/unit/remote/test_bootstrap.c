@@ -187,7 +187,7 @@ static void a_missing_folder_is_passed_over(void **state)
 	hosts_init(&hosts);
 	host = hosts_add(&hosts, "box");
 	free(host->tmp);
-	host->tmp = strdup("/orcht-remote no such 'folder'");
+	host->tmp = strdup("/test-remote no such 'folder'");
 	expect_ready(&hosts);
 	hosts_finish(&hosts);
 }
@@ -213,7 +213,7 @@ static bool mount_upload(struct hosts *hosts, unsigned long flags, const char *o
 {
 	hosts_init(hosts);
 	hosts_add(hosts, "box");
-	if (mount("orcht-remote", hosts->upload, "tmpfs", flags, options) == 0)
+	if (mount("test-remote", hosts->upload, "tmpfs", flags, options) == 0)
 		return true;
 	hosts_finish(hosts);
 	return false;

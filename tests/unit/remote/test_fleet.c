@@ -85,11 +85,11 @@ static void a_missing_program_is_named(void **state)
 	host = hosts_add(&hosts, "box");
 	host->transport = TOPOLOGY_EXEC;
 	host->exec = calloc(1, sizeof(char *));
-	host->exec[host->exec_count++] = strdup("orcht-no-such-program");
+	host->exec[host->exec_count++] = strdup("test-no-such-program");
 	hosts_add(&hosts, "other");
 	fleet = hosts_start(&hosts, 0);
 	assert_false(fleet_host_ready(fleet, 0));
-	assert_says(fleet_host_error(fleet, 0), "box", "orcht-no-such-program");
+	assert_says(fleet_host_error(fleet, 0), "box", "test-no-such-program");
 	assert_ready(fleet, 1); /* one dead host does not end the others */
 	fleet_free(fleet);
 	hosts_finish(&hosts);
