@@ -20,7 +20,7 @@ static char *decimal(int number, char *end)
 }
 
 /* Of this process, so never below a root of fake files. */
-static bool read_scheduling(int task, int64_t *ret_run_us, int64_t *ret_wait_us)
+bool data_thread_read_scheduling(int task, int64_t *ret_run_us, int64_t *ret_wait_us)
 {
 	char path[64], digits[16], text[96];
 	const char *at = text;
@@ -45,7 +45,7 @@ static void *run_thread(void *argument)
 	/* The default slack of 50 us would blur every paced wait. */
 	prctl(PR_SET_TIMERSLACK, 1);
 	thread->run(thread->argument);
-	thread->told = read_scheduling(task, &thread->run_us, &thread->wait_us);
+	thread->told = data_thread_read_scheduling(task, &thread->run_us, &thread->wait_us);
 	atomic_store(&thread->finished, true);
 	return NULL;
 }
@@ -76,7 +76,7 @@ bool data_thread_scheduling(
 
 	if (!atomic_load(&thread->finished)) {
 		*ret_run_us = *ret_wait_us = 0;
-		return task == 0 || read_scheduling(task, ret_run_us, ret_wait_us);
+		return task == 0 || data_thread_read_scheduling(task, ret_run_us, ret_wait_us);
 	}
 	*ret_run_us = thread->run_us;
 	*ret_wait_us = thread->wait_us;

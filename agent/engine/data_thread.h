@@ -26,6 +26,12 @@ int data_thread_start(struct data_thread *thread, void (*run)(void *argument), v
 bool data_thread_scheduling(
 	const struct data_thread *thread, int64_t *ret_run_us, int64_t *ret_wait_us);
 
+/*
+ * The same of any live thread of this process by its number in /proc/self/task. False where the
+ * kernel does not tell, and once the thread is gone; the results are then untouched.
+ */
+bool data_thread_read_scheduling(int task, int64_t *ret_run_us, int64_t *ret_wait_us);
+
 /* Waits for its end; the caller has told it to. Does nothing when it does not run. */
 void data_thread_join(struct data_thread *thread);
 

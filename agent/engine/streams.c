@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "clock.h"
-#include "files.h"
+#include "data_thread.h"
 #include "trial_socket.h"
 
 enum {
@@ -29,33 +29,6 @@ void streams_announce(const struct streams *streams)
 	(void)put;
 }
 
-static char *decimal(int number, char *end)
-{
-	*--end = '\0';
-	do {
-		*--end = (char)('0' + number % 10);
-		number /= 10;
-	} while (number > 0);
-	return end;
-}
-
-/* Of this process, so never below a root of fake files. */
-static bool read_scheduling(int task, int64_t *ret_run_us, int64_t *ret_wait_us)
-{
-	char path[64], digits[16], text[96];
-	const char *at = text;
-	int64_t run, wait;
-
-	if (!files_join(path, sizeof(path), "/proc/self/task/",
-		    decimal(task, digits + sizeof(digits)), "/schedstat", NULL) ||
-		files_read(path, text, sizeof(text)) <= 0 || !files_parse_number(&at, &run) ||
-		!files_parse_number(&at, &wait))
-		return false;
-	*ret_run_us = run / 1000;
-	*ret_wait_us = wait / 1000;
-	return true;
-}
-
 static void *run_stream(void *argument)
 {
 	struct stream *stream = argument;
@@ -69,7 +42,7 @@ static void *run_stream(void *argument)
 		trial_socket_disarm(stream->fd);
 	else
 		atomic_fetch_add(&stream->all->broken, 1);
-	stream->told = read_scheduling(task, &stream->run_us, &stream->wait_us);
+	stream->told = data_thread_read_scheduling(task, &stream->run_us, &stream->wait_us);
 	atomic_store(&stream->finished, true);
 	atomic_fetch_add(&stream->all->ended, 1);
 	/* The other end of an orderly one waits for this. */
@@ -231,7 +204,7 @@ bool streams_scheduling(const struct streams *streams, int64_t *ret_run_us, int6
 		int task = atomic_load(&stream->task);
 		int64_t run = 0, wait = 0;
 		bool alive = !atomic_load(&stream->finished) && task != 0 &&
-			     read_scheduling(task, &run, &wait);
+			     data_thread_read_scheduling(task, &run, &wait);
 
 		if (!alive && atomic_load(&stream->finished)) {
 			if (!stream->told)
